@@ -3,7 +3,7 @@
 # of the full tier that the sanitizers want to see too.
 set(IDS_FULL_KINDS live peers truth)
 set(IDS_FULL_TESTS cli.growth_counts contract.contributor fault.pjrt oracle.chrome_hash oracle.db_hash golden.explain) # half a minute or more each, most of it Python
-set(IDS_SLOW_TESTS fault.damaged_cache fault.hostile_json fault.memory memory.sweep oracle.export_metrics oracle.roundtrip page.compare page.report)
+set(IDS_SLOW_TESTS fault.damaged_cache fault.hostile_json fault.memory memory.sweep oracle.export_metrics oracle.roundtrip page.compare page.report page.timeline)
 set(IDS_TIMED_TESTS cuda.start) # another test's load is a cause that nobody planted: they run alone, as do those of truth
 
 set(test_environment

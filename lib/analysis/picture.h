@@ -61,6 +61,7 @@ enum { IDS_PICTURE_LANES = 12 };
 
 struct ids_picture_row {
     uint32_t label;   /* text */
+    uint32_t key;     /* text: of a device, as tables call it; 0 none */
     uint32_t parent;  /* index + 1; 0 none */
     uint8_t kind;     /* enum ids_picture_kind */
     uint8_t is_bytes; /* of a counter */
@@ -80,7 +81,8 @@ struct ids_picture_what {
 /* Stretches of time in which each event is there, or nearly. */
 struct ids_picture_detail {
     int64_t from_ps, to_ps, least_ps;
-    uint32_t why; /* text */
+    uint32_t why;  /* text */
+    uint32_t rank; /* 0: it matters most */
 };
 
 struct ids_picture {

@@ -137,7 +137,9 @@ static int put_device(struct ids_picture_making *making, size_t b, uint32_t pare
     const struct ids_busy *busy = &making->analysis->busy[b];
     const struct ids_device *device = busy->device;
     int64_t group = new_row(making, IDS_ROW_GROUP, parent, device->label);
-    if (group < 0) return -1;
+    uint32_t key = ids_intern_z(&making->picture->texts, device->key);
+    if (group < 0 || key == IDS_NO_TEXT) return -1;
+    making->picture->rows[group].key = key;
     uint32_t in = (uint32_t)group + 1;
     return put_accounts(making, b, in) || put_gaps(making, busy, in) ||
                    put_events(making, &device->modules, IDS_ROW_PROGRAMS, in) ||

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MARK_BYTES = 8, /* that a mark takes in a page: measured, 5 to 9 */
@@ -62,7 +63,8 @@ static size_t count_between(const struct ids_picture_making *making, int64_t fro
                  events_between(&device->waits, from_ps, to_ps) + events_between(&device->modules, from_ps, to_ps) +
                  marks_between(&making->account[b], from_ps, to_ps) * 3 / 2; /* and gaps */
     }
-    for (size_t t = 0; t < trace->track_count; t++) count += turns_between(&trace->tracks[t].timeline, from_ps, to_ps);
+    for (size_t t = 0; t < trace->track_count; t++) /* in up to three lanes */
+        count += 2 * turns_between(&trace->tracks[t].timeline, from_ps, to_ps);
     return count;
 }
 
@@ -86,7 +88,8 @@ static void add_detail(struct ids_picture_making *making, int64_t from_ps, int64
     uint32_t text = ids_intern_z(&picture->texts, why);
     struct ids_picture_detail *added = IDS_PUSH(picture->details, picture->detail_count, picture->detail_room);
     *failed |= !added || text == IDS_NO_TEXT;
-    if (added) *added = (struct ids_picture_detail){from_ps, to_ps, least_ps, text};
+    if (added)
+        *added = (struct ids_picture_detail){from_ps, to_ps, least_ps, text, (uint32_t)picture->detail_count - 1};
     *left -= most < *left ? most : *left;
 }
 
@@ -112,8 +115,8 @@ static void add_steps(struct ids_picture_making *making, size_t *left, int *fail
     if (!sorted) return;
     for (size_t s = 0; s < steps->count; s++) sorted[s] = &steps->at[s];
     qsort(sorted, steps->count, sizeof *sorted, time_before);
-    add_step(making, sorted[steps->count / 2], "median", left, failed);
     add_step(making, sorted[steps->count - 1], "slowest", left, failed);
+    add_step(making, sorted[steps->count / 2], "median", left, failed);
     add_step(making, &steps->at[0], "first", left, failed);
     free(sorted);
 }
@@ -139,6 +142,15 @@ static void add_waits(struct ids_picture_making *making, size_t *left, int *fail
         int64_t around_ps = (longest->at[0].to_ps - longest->at[0].from_ps) / 4;
         add_detail(making, longest->at[0].from_ps - around_ps, longest->at[0].to_ps + around_ps, why, left, failed);
     }
+}
+
+/* Half of the room that is left shows the middle of the window: the rest would be waited for. */
+static void add_middle(struct ids_picture_making *making, size_t *left, int *failed) {
+    const struct ids_picture *picture = making->picture;
+    int64_t half_ps = (picture->end_ps - picture->start_ps) / 2, middle_ps = picture->start_ps + half_ps;
+    while (half_ps && count_between(making, middle_ps - half_ps, middle_ps + half_ps) > *left)
+        half_ps = half_ps * 3 / 4;
+    if (half_ps) add_detail(making, middle_ps - half_ps, middle_ps + half_ps, "the middle of the run", left, failed);
 }
 
 static int detail_before(const void *a, const void *b) {
@@ -179,20 +191,26 @@ static int make_stretches(struct ids_picture_making *making, int64_t least_ps) {
     return failed || add_stretch(making, picture->end_ps, outside) ? -1 : 0;
 }
 
-/* The window in so many cells, that it takes no more than `most` marks. *ret_least_ps: how long a cell is. */
-static int fit(struct ids_picture_making *making, size_t most, int64_t *ret_least_ps) {
-    struct ids_picture *picture = making->picture;
-    int64_t window_ps = picture->end_ps - picture->start_ps;
-    size_t cells = CELLS;
-    int failed = 0;
-    for (int i = 0; i < TRIES && !failed; i++) {
-        *ret_least_ps = window_ps / (int64_t)cells + 1;
-        failed = make_stretches(making, *ret_least_ps) || ids_picture_rows(making);
-        if (picture->mark_count <= most || cells == LEAST_CELLS) break;
-        cells = (size_t)((double)cells * (double)most / (double)picture->mark_count * 0.9);
-        if (cells < LEAST_CELLS) cells = LEAST_CELLS;
+/* How long a cell of the window is, if its marks are to be no more than `most`. */
+static int64_t cell_of(const struct ids_picture_making *making, size_t most) {
+    const struct ids_trace *trace = making->analysis->trace;
+    size_t lanes = 4 * making->analysis->busy_count, cells;
+    for (size_t t = 0; t < trace->track_count; t++) lanes += trace->tracks[t].timeline.count ? 2 : 0;
+    cells = most / (lanes + 1);
+    if (cells > CELLS) cells = CELLS;
+    if (cells < LEAST_CELLS) cells = LEAST_CELLS;
+    return (making->picture->end_ps - making->picture->start_ps) / (int64_t)cells + 1;
+}
+
+/* The detail that matters least. */
+static void drop_last(struct ids_picture *picture) {
+    for (size_t d = 0; d < picture->detail_count; d++) {
+        if (picture->details[d].rank + 1 != picture->detail_count) continue;
+        memmove(&picture->details[d], &picture->details[d + 1],
+                (picture->detail_count - d - 1) * sizeof *picture->details);
+        picture->detail_count--;
+        return;
     }
-    return failed ? -1 : 0;
 }
 
 static size_t budget_of(const struct ids_picture *picture) {
@@ -211,15 +229,17 @@ int ids_picture_choose(struct ids_picture_making *making) {
     int failed = 0;
     if (count_between(making, INT64_MIN, INT64_MAX) <= budget)
         return make_stretches(making, 0) || ids_picture_rows(making) ? -1 : 0;
-    if (fit(making, budget / 2, &picture->least_ps)) return -1;
-    size_t left = budget > picture->mark_count ? budget - (size_t)picture->mark_count : 0;
+    picture->least_ps = cell_of(making, budget / 2);
+    size_t left = budget / 2;
     add_steps(making, &left, &failed);
     add_waits(making, &left, &failed);
+    add_middle(making, &left, &failed);
     if (picture->detail_count) qsort(picture->details, picture->detail_count, sizeof *picture->details, detail_before);
-    while (!failed) {
+    for (int i = 0; i < TRIES && !failed; i++) {
         failed = make_stretches(making, picture->least_ps) || ids_picture_rows(making);
-        if (picture->mark_count <= budget * 5 / 4 || !picture->detail_count) break;
-        picture->detail_count--; /* the estimate was too low */
+        if (picture->mark_count <= budget * 5 / 4) break;
+        picture->least_ps *= 2; /* the estimate was too low */
+        if (i % 2) drop_last(picture);
     }
     return failed ? -1 : 0;
 }

@@ -155,6 +155,33 @@ void ids_json_uint(struct ids_json *json, uint64_t value) {
     put_plain(json, buffer);
 }
 
+void ids_json_ints(struct ids_json *json, const int64_t *values, size_t count) {
+    enum { DIGITS = 20, ROOM = 4096 };
+    char buffer[ROOM];
+    size_t used = 0;
+    separate(json);
+    buffer[used++] = '[';
+    for (size_t i = 0; i < count; i++) {
+        if (ROOM - used < DIGITS + 3) { /* a comma, a sign and the bracket */
+            put(json, buffer, used);
+            used = 0;
+        }
+        uint64_t size = values[i] < 0 ? 0 - (uint64_t)values[i] : (uint64_t)values[i];
+        char digits[DIGITS];
+        size_t at = DIGITS;
+        do {
+            digits[--at] = (char)('0' + size % 10);
+            size /= 10;
+        } while (size);
+        if (i) buffer[used++] = ',';
+        if (values[i] < 0) buffer[used++] = '-';
+        memcpy(buffer + used, digits + at, DIGITS - at);
+        used += DIGITS - at;
+    }
+    buffer[used++] = ']';
+    put(json, buffer, used);
+}
+
 void ids_json_bool(struct ids_json *json, int value) {
     put_plain(json, value ? "true" : "false");
 }

@@ -48,6 +48,8 @@ void ids_json_bytes(struct ids_json *json, const char *text, size_t length);
 /* Integers beyond 2^53 are written as strings, because many readers make doubles of numbers. */
 void ids_json_int(struct ids_json *json, int64_t value);
 void ids_json_uint(struct ids_json *json, uint64_t value);
+/* An array of integers without spaces, for columns of a page. All are at most 2^53 from 0. */
+void ids_json_ints(struct ids_json *json, const int64_t *values, size_t count);
 void ids_json_bool(struct ids_json *json, int value);
 void ids_json_null(struct ids_json *json);
 void ids_json_real(struct ids_json *json, double value);

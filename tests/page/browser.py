@@ -47,8 +47,8 @@ def browser():
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
 
-        def open_page(path, dark=False, width=1280, height=900):
-            context = running.new_context(viewport={"width": width, "height": height}, has_touch=width < 640,
+        def open_page(path, dark=False, width=1280, height=900, scale=1):
+            context = running.new_context(viewport={"width": width, "height": height}, has_touch=width < 640, device_scale_factor=scale,
                                           color_scheme="dark" if dark else "light")
             page = context.new_page()
             page.set_default_timeout(20000 * factor)

@@ -52,9 +52,9 @@ def check_devices(run, data, db):
     cells = 0
     for group, _, row in rows(data, 'accounts'):
         for lane in row['lanes']:
-            for start, end, _, account, count, busy in marks(data, lane):
+            for start, end, name, account, count, busy in marks(data, lane):
                 check(count == 1, f'{run}: an interval of the ledger is merged')
-                accounts[group, account] += end - start
+                accounts[group, account, name or ''] += end - start
                 cells += 1
     expected = db.execute("SELECT d.label, count(*), sum(a.dur_ps) FROM activities a JOIN devices d ON d.device = a.device AND d.run = a.run "
                           "WHERE d.is_active GROUP BY d.label").fetchall()
@@ -65,9 +65,11 @@ def check_devices(run, data, db):
         check(ops[label] >= count, f'{run}: {label}: {ops[label]} events, the database has {count}')
         check(times[label] + data['unit_ps'] * 2 * count >= time or any(row.get('deeper') for _, _, row in rows(data, 'ops')),
               f'{run}: {label}: {times[label]} ps, the database has {time}')
-    for label, account, count, time in db.execute(
-            "SELECT d.label, l.account, count(*), sum(l.dur_ps) FROM ledger l JOIN devices d ON d.device = l.device AND d.run = l.run GROUP BY 1, 2"):
-        check(near(accounts.pop((label, account), 0), time, 2 * count, data['unit_ps']), f'{run}: {label} {account}: not the {time} ps of the ledger')
+    for label, account, culprit, count, time in db.execute(
+            "SELECT d.label, l.account, ifnull(l.culprit, ''), count(*), sum(l.dur_ps) FROM ledger l "
+            "JOIN devices d ON d.device = l.device AND d.run = l.run GROUP BY 1, 2, 3"):
+        check(near(accounts.pop((label, account, culprit), 0), time, 2 * count, data['unit_ps']),
+              f'{run}: {label} {account} {culprit}: not the {time} ps of the ledger')
     check(not any(time > 2 * data['unit_ps'] * cells for time in accounts.values()), f'{run}: accounts that the ledger lacks: {dict(accounts)}')
 
 

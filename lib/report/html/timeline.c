@@ -2,6 +2,8 @@
 
 #include "lib/wire/json_writer.h"
 
+#include <stdlib.h>
+
 static const char *const kinds[IDS_ROW_KINDS] = {"group",    "steps",  "accounts",     "gaps",   "ops",
                                                  "programs", "thread", "compilations", "counter"};
 
@@ -14,6 +16,9 @@ struct writing {
     struct ids_json json;
     const struct ids_picture *picture;
     int64_t unit_ps;
+    int64_t *column; /* that is being written */
+    size_t room;
+    int failed; /* memory ran out */
 };
 
 /* Rounded down, also before the zero. */
@@ -47,23 +52,39 @@ static void write_texts(struct writing *writing) {
     ids_json_end(json);
 }
 
+static int64_t *room_for(struct writing *writing, size_t count) {
+    if (count > writing->room) {
+        int64_t *column = realloc(writing->column, count * sizeof *column);
+        if (!column) {
+            writing->failed = 1;
+            return NULL;
+        }
+        writing->column = column;
+        writing->room = count;
+    }
+    return writing->column;
+}
+
+static void write_column(struct writing *writing, const char *key, size_t count) {
+    ids_json_key(&writing->json, key);
+    ids_json_ints(&writing->json, writing->column, writing->failed ? 0 : count);
+}
+
 static void write_whats(struct writing *writing) {
-    struct ids_json *json = &writing->json;
     const struct ids_picture *picture = writing->picture;
     static const char *const columns[] = {"name", "path", "source", "detail", "account"};
-    ids_json_key(json, "what");
-    ids_json_object(json, IDS_JSON_INLINE);
+    ids_json_key(&writing->json, "what");
+    ids_json_object(&writing->json, IDS_JSON_INLINE);
+    int64_t *column = room_for(writing, picture->what_count);
     for (int c = 0; c < (int)(sizeof columns / sizeof *columns); c++) {
-        ids_json_key(json, columns[c]);
-        ids_json_array(json, IDS_JSON_INLINE);
-        for (size_t w = 0; w < picture->what_count; w++) {
+        for (size_t w = 0; w < picture->what_count && column; w++) {
             const struct ids_picture_what *what = &picture->whats[w];
             const uint32_t cells[] = {what->name, what->path, what->source, what->detail, what->account};
-            ids_json_int(json, cells[c]);
+            column[w] = cells[c];
         }
-        ids_json_end(json);
+        write_column(writing, columns[c], picture->what_count);
     }
-    ids_json_end(json);
+    ids_json_end(&writing->json);
 }
 
 static void write_details(struct writing *writing) {
@@ -93,38 +114,40 @@ static int64_t thousandths(int64_t part_ps, const struct ids_mark *mark) {
     return whole_ps > 0 ? (int64_t)(1000.0 * (double)part_ps / (double)whole_ps + 0.5) : 1000;
 }
 
-/* Of one mark in one column; `before`: where the one before ends. */
-static void write_cell(struct writing *writing, enum column column, const struct ids_mark *mark, int64_t before) {
-    struct ids_json *json = &writing->json;
-    int64_t start = units(writing, mark->start_ps), one = mark->count == 1;
+/* What one mark has in a column, 1 and *ret_cell where it has something. `before`: where the one before ends. */
+static int cell_of(const struct writing *writing, enum column column, const struct ids_mark *mark, int64_t before,
+                   int64_t *ret_cell) {
+    int64_t start = units(writing, mark->start_ps);
+    int one = mark->count == 1;
     switch (column) {
     case GAP:
-        ids_json_int(json, start - before);
-        break;
+        *ret_cell = start - before;
+        return 1;
     case TIME:
-        ids_json_int(json, units(writing, mark->end_ps) - start);
-        break;
+        *ret_cell = units(writing, mark->end_ps) - start;
+        return 1;
     case WHAT:
-        ids_json_int(json, one && mark->what ? (int64_t)mark->what - 1 : -1 - (int64_t)mark->account);
-        break;
+        *ret_cell = one && mark->what ? (int64_t)mark->what - 1 : -1 - (int64_t)mark->account;
+        return 1;
     case LAUNCH:
-        if (one) ids_json_int(json, (int64_t)mark->launch - 1);
-        break;
+        *ret_cell = (int64_t)mark->launch - 1;
+        return one;
     case AGO:
-        if (one && mark->launch) ids_json_int(json, start - units(writing, mark->launch_ps));
-        break;
+        *ret_cell = start - units(writing, mark->launch_ps);
+        return one && mark->launch;
     case COUNT:
-        if (!one || !mark->what) ids_json_int(json, mark->count);
-        break;
+        *ret_cell = mark->count;
+        return !one || !mark->what;
     case BUSY:
-        if (!one) ids_json_int(json, thousandths(mark->busy_ps, mark));
-        break;
+        *ret_cell = thousandths(mark->busy_ps, mark);
+        return !one;
     case LEAD:
-        if (!one) ids_json_int(json, thousandths(mark->lead_ps, mark));
-        break;
+        *ret_cell = thousandths(mark->lead_ps, mark);
+        return !one;
     case COLUMNS:
         break;
     }
+    return 0;
 }
 
 static int has_launches(const struct ids_lane *lane) {
@@ -136,34 +159,32 @@ static int has_launches(const struct ids_lane *lane) {
 
 static void write_lane(struct writing *writing, const struct ids_lane *lane) {
     static const char *const keys[COLUMNS] = {"gap", "time", "what", "launch", "ago", "count", "busy", "lead"};
-    struct ids_json *json = &writing->json;
     int launches = has_launches(lane);
-    ids_json_object(json, IDS_JSON_INLINE);
+    ids_json_object(&writing->json, IDS_JSON_INLINE);
+    int64_t *column = room_for(writing, lane->count);
     for (int c = 0; c < COLUMNS; c++) {
-        if ((c == LAUNCH || c == AGO) && !launches) continue;
         int64_t before = 0;
-        ids_json_key(json, keys[c]);
-        ids_json_array(json, IDS_JSON_INLINE);
-        for (size_t m = 0; m < lane->count; m++) {
-            write_cell(writing, (enum column)c, &lane->marks[m], before);
-            before = units(writing, lane->marks[m].end_ps);
+        size_t count = 0;
+        if ((c == LAUNCH || c == AGO) && !launches) continue;
+        for (size_t m = 0; m < lane->count && column; m++) {
+            count += (size_t)cell_of(writing, (enum column)c, &lane->marks[m], before, &column[count]);
+            if (c == GAP) before = units(writing, lane->marks[m].end_ps);
         }
-        ids_json_end(json);
+        write_column(writing, keys[c], count);
     }
-    ids_json_end(json);
+    ids_json_end(&writing->json);
 }
 
 static void write_points(struct writing *writing, const struct ids_picture_row *row) {
     struct ids_json *json = &writing->json;
     int64_t before = 0;
-    ids_json_key(json, "at");
-    ids_json_array(json, IDS_JSON_INLINE);
-    for (size_t p = 0; p < row->point_count; p++) {
+    int64_t *column = room_for(writing, row->point_count);
+    for (size_t p = 0; p < row->point_count && column; p++) {
         int64_t at = units(writing, row->points[p].at_ps);
-        ids_json_int(json, at - before);
+        column[p] = at - before;
         before = at;
     }
-    ids_json_end(json);
+    write_column(writing, "at", row->point_count);
     ids_json_key(json, "value");
     ids_json_array(json, IDS_JSON_INLINE);
     for (size_t p = 0; p < row->point_count; p++) ids_json_real(json, row->points[p].value);
@@ -184,6 +205,7 @@ static void write_rows(struct writing *writing) {
         ids_json_text(json, kinds[row->kind]);
         write_number(writing, "label", row->label);
         write_number(writing, "parent", (int64_t)row->parent - 1);
+        if (row->key) write_number(writing, "key", row->key);
         if (row->deeper) write_number(writing, "deeper", (int64_t)row->deeper);
         if (row->kind == IDS_ROW_COUNTER) write_points(writing, row);
         ids_json_key(json, "lanes");
@@ -198,7 +220,6 @@ static void write_rows(struct writing *writing) {
 }
 
 int ids_timeline_write(void *own, FILE *out, struct ids_error *err) {
-    (void)err;
     const struct ids_timeline_page *page = own;
     const struct ids_picture *picture = page->picture;
     struct writing writing = {.json = ids_json_to(out), .picture = picture, .unit_ps = 1000};
@@ -225,5 +246,6 @@ int ids_timeline_write(void *own, FILE *out, struct ids_error *err) {
     write_details(&writing);
     write_rows(&writing);
     ids_json_end(json);
-    return 0;
+    free(writing.column);
+    return writing.failed ? ids_no_memory(err) : 0;
 }

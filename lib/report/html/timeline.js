@@ -1,6 +1,7 @@
 "use strict";
 /* The timeline: idsTimeline(element, data) builds it and gives { zoom(from, to), show(intervals, label), find(text) },
- * which other parts of the page call. All times are nanoseconds since the run's zero; intervals are { from, to }. */
+ * which other parts of the page call. All times are nanoseconds since the run's zero; intervals are { from, to, device },
+ * the device as tables call it, or without. */
 const idsTimeline = (element, data) => {
   if (data.missing) {
     element.append(ids.h("p", { class: "no-data" }, `No timeline: ${data.missing}.`));
@@ -321,6 +322,7 @@ class IdsTimeline {
       facts.push(["busy", ids.format(lane.busy[one.mark] / 1000, "ratio")]);
       facts.push(["every event", this.extractOf(from, to)]);
     }
+    if (count === 1 && account === "comm.wait" && row.kind === "accounts") facts.push(["came last", this.wordsOf(lane, one.mark)]);
     for (const column of ["path", "source", "detail"]) if (this.text(column, what)) facts.push([column === "path" ? "where" : column, this.text(column, what)]);
     if (count === 1 && lane.launch && lane.launch[one.mark] >= 0)
       facts.push(["launched", `${this.time(from - lane.launchAt[one.mark])} before, on ${this.rows[lane.launch[one.mark]].label}`]);
@@ -408,10 +410,19 @@ class IdsTimeline {
       const from = Math.min(...intervals.map((one) => one.from)), to = Math.max(...intervals.map((one) => one.to));
       const pad = (to - from) * 0.15;
       this.setView({ from: from - pad, to: to + pad });
+      this.goTo(this.rows.find((row) => row.key && row.key === intervals[0].device));
       this.element.scrollIntoView({ block: "nearest" });
       this.say(`${label || "shown"}: ${ids.format(intervals.length, "count")} interval${intervals.length === 1 ? "" : "s"}, ${this.summary()}`);
     }
     this.draw();
+  }
+
+  /* The rows of a device come to the top, and are open. */
+  goTo(group) {
+    if (!group) return;
+    for (let row = group; row; row = this.rows[row.parent]) row.isFolded = false;
+    this.layOut();
+    this.scroller.scrollTop = group.top - idsPaint.AXIS;
   }
 
   find(words) {

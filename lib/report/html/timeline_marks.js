@@ -48,6 +48,7 @@ idsMarks.rows = (data) => {
     index,
     kind: row.kind,
     label: data.texts[row.label],
+    key: row.key ? data.texts[row.key] : "",
     parent: row.parent,
     deeper: row.deeper || 0,
     isBytes: row.is_bytes,
