@@ -449,6 +449,7 @@ class IdsTimeline {
   /* ---- words ---- */
 
   say(words) {
+    clearTimeout(this.saying); /* what was to be said of an earlier view */
     this.live.textContent = words;
   }
 
