@@ -3,6 +3,7 @@
 #include "cmd/grade_options.h"
 #include "cmd/page_file.h"
 #include "cmd/peak_options.h"
+#include "cmd/report_watch.h"
 #include "cmd/slice_options.h"
 #include "lib/analysis/picture.h"
 #include "lib/cli/reading.h"
@@ -29,7 +30,7 @@ struct report_options {
     int window;
     int64_t from_ps, to_ps, small_kernel_ps;
     const char *explain, *run, *sort, *zoom, *html;
-    int force;
+    int force, watch;
     int by, compat;
     int64_t depth;
     const char *peak_flops, *peak_bandwidth, *flops_per_step, *tokens_per_step;
@@ -89,6 +90,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 0, "markdown", NULL, "print Markdown, for a pull request or an issue", AT(markdown), NULL},
     {IDS_OPT_TEXT, 0, "html", "FILE", "write one page for a browser; - for standard output", AT(html), NULL},
     {IDS_OPT_FLAG, 0, "force", NULL, "overwrite the file of --html", AT(force), NULL},
+    {IDS_OPT_FLAG, 0, "watch", NULL, "follow a folder: print the report again when a new window is whole", AT(watch),
+     NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest, or the slowest kept", AT(run),
      NULL},
     {IDS_OPT_CHOICE, 'w', "window", "WHICH", "what percentages are relative to: run, device, steps", AT(window),
@@ -143,6 +146,9 @@ static int make_params(const struct report_options *options, struct ids_params *
         return ids_fail(err, IDS_USAGE,
                         "--html writes the whole report: it excludes --json, --csv, --markdown, --chart, --zoom, "
                         "--explain, --section, --by and --top");
+    if (options->watch && (options->html || options->explain || options->run || options->strict))
+        return ids_fail(err, IDS_USAGE,
+                        "--watch prints each new run: it excludes --html, --explain, --run and --strict");
     if (options->force && !options->html) return ids_fail(err, IDS_USAGE, "--force works only with --html");
     if (options->explain && options->markdown) return ids_fail(err, IDS_USAGE, "--explain cannot print Markdown");
     if (options->by >= 0 && options->explain) return ids_fail(err, IDS_USAGE, "--by and --explain exclude each other");
@@ -320,21 +326,29 @@ static int open_report(const struct report_options *options, const char *path, s
     return code;
 }
 
-static int report_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
-    (void)operand_count;
+static int report_once(const void *values, const char *path, struct ids_error *err) {
     const struct report_options *options = values;
     struct opened opened = {.engine = ids_command_engine("report", options->no_cache)};
     ids_report_init(&opened.report);
-    int code = open_report(options, operands[0], &opened, err);
-    if (!code) code = print(options, &opened, operands[0], err);
+    int code = open_report(options, path, &opened, err);
+    if (!code) code = print(options, &opened, path, err);
     if (!code && options->strict && !opened.report.complete) {
-        code = ids_fail(err, IDS_TRUNCATED, "'%s': the profile is incomplete, and --strict was given", operands[0]);
+        code = ids_fail(err, IDS_TRUNCATED, "'%s': the profile is incomplete, and --strict was given", path);
     }
     ids_report_done(&opened.report);
     ids_picture_done(&opened.picture);
     ids_events_done(&opened.events);
     ids_engine_done(&opened.engine);
     return code;
+}
+
+static int report_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+    (void)operand_count;
+    const struct report_options *options = values;
+    struct ids_params params;
+    if (!options->watch) return report_once(options, operands[0], err);
+    int code = make_params(options, &params, err); /* before the first window comes */
+    return code ? code : ids_report_watch(operands[0], options->no_cache, report_once, options, err);
 }
 
 const struct ids_command ids_report_command = {
