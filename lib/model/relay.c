@@ -57,9 +57,10 @@ static struct ids_relay *of(struct ids_sink *sink) {
 
 /* ---- the thread ---- */
 
-static int numbered(uint32_t number, uint32_t *expected, int code, struct ids_error *err) {
-    if (code || number == (*expected)++) return code;
-    return ids_fail(err, IDS_LIMIT, "two readers of one file count differently: %u, %u", *expected - 1, number);
+/* `number` was given out by the call whose code this is; it is not read before, in whatever order arguments are. */
+static int numbered(int code, const uint32_t *number, uint32_t *expected, struct ids_error *err) {
+    if (code || *number == (*expected)++) return code;
+    return ids_fail(err, IDS_LIMIT, "two readers of one file count differently: %u, %u", *expected - 1, *number);
 }
 
 /* What the target has given out. */
@@ -73,11 +74,11 @@ static int replay(struct ids_sink *target, const struct entry *entry, struct num
     case HOST:
         return target->ops->host(target, &entry->host, err);
     case PLANE:
-        return numbered(number, &numbers->planes, target->ops->plane(target, &entry->plane, &number, err), err);
+        return numbered(target->ops->plane(target, &entry->plane, &number, err), &number, &numbers->planes, err);
     case NAME:
-        return numbered(number, &numbers->names, target->ops->name(target, &entry->name, &number, err), err);
+        return numbered(target->ops->name(target, &entry->name, &number, err), &number, &numbers->names, err);
     case TRACK:
-        return numbered(number, &numbers->tracks, target->ops->track(target, &entry->track_info, &number, err), err);
+        return numbered(target->ops->track(target, &entry->track_info, &number, err), &number, &numbers->tracks, err);
     case SLICE:
         return target->ops->slice(target, entry->track, &entry->slice, err);
     case TRACK_END:
