@@ -16,11 +16,11 @@ function(ids_preload NAME)
     target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_options(${NAME} PRIVATE --include=${PROJECT_SOURCE_DIR}/collectors/common/glibc.h
         -fvisibility=hidden -fno-lto -fno-sanitize=all -fno-profile-arcs -fno-test-coverage)
-    target_link_options(${NAME} PRIVATE -fno-lto -fno-sanitize=all -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now
+    target_link_options(${NAME} PRIVATE -fno-lto -fno-sanitize=all -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -Wl,--as-needed
         -Wl,--version-script=${PROJECT_SOURCE_DIR}/${arg_MAP})
     set_target_properties(${NAME} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${IDS_HOME_BUILD} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_MAP}
         BUILD_RPATH "\$ORIGIN" BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "\$ORIGIN")
-    target_link_libraries(${NAME} PRIVATE ids_warnings ${arg_LIBS})
+    target_link_libraries(${NAME} PRIVATE ids_warnings ${arg_LIBS} ${CMAKE_DL_LIBS}) # before glibc 2.34 dlsym is not in libc
     install(TARGETS ${NAME} LIBRARY DESTINATION ${IDS_HOME_INSTALL})
     set_property(GLOBAL APPEND PROPERTY IDS_INSTALLED ${NAME})
 endfunction()

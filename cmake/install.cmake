@@ -16,7 +16,7 @@ set(dir ${PROJECT_BINARY_DIR}/completion)
 file(MAKE_DIRECTORY ${dir})
 foreach(shell bash zsh fish)
     add_custom_command(OUTPUT ${dir}/${shell}
-        COMMAND sh -c "'$<TARGET_FILE:idsprof>' completion ${shell} >${shell}.tmp && mv ${shell}.tmp ${shell}"
+        COMMAND sh -c "${CMAKE_CROSSCOMPILING_EMULATOR} '$<TARGET_FILE:idsprof>' completion ${shell} >${shell}.tmp && mv ${shell}.tmp ${shell}"
         WORKING_DIRECTORY ${dir} DEPENDS idsprof COMMENT "Printing the ${shell} completion" VERBATIM)
 endforeach()
 add_custom_target(completions ALL DEPENDS ${dir}/bash ${dir}/zsh ${dir}/fish)

@@ -27,4 +27,7 @@ if(IDS_LTO AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
     # Fat objects, because only the program is worth the time of optimising it whole: the unit tests link the plain code.
     add_compile_options(-flto=auto -ffat-lto-objects)
     set(IDS_NO_LTO -fno-lto)
+elseif(IDS_LTO)
+    add_compile_options(-flto)
+    add_link_options(-flto)
 endif()

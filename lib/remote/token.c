@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +32,10 @@ static int default_path(char path[PATH_MAX], int make, struct ids_error *err) {
 static int write_token(const char *path, struct ids_error *err) {
     unsigned char bytes[RANDOM_BYTES];
     char text[IDS_TOKEN_BYTES + 1], *temporary = NULL;
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return ids_fail_system(err, "no random numbers");
+    int source = open("/dev/urandom", O_RDONLY | O_CLOEXEC); /* getrandom() is newer than the C libraries of clusters */
+    ssize_t length_read = source < 0 ? -1 : read(source, bytes, sizeof bytes);
+    if (source >= 0) close(source);
+    if (length_read != (ssize_t)sizeof bytes) return ids_fail_system(err, "no random numbers of /dev/urandom");
     for (size_t i = 0; i < sizeof bytes; i++) snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     text[IDS_TOKEN_LENGTH] = '\n';
     if (asprintf(&temporary, "%s.%d", path, (int)getpid()) < 0) return ids_no_memory(err);
