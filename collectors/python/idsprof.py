@@ -1,4 +1,11 @@
-"""idsprof - windows that a notebook or a script opens itself. Nothing of it is needed for `idsprof capture`.
+"""idsprof - profiles read from Python, and windows that a notebook or a script opens itself.
+
+    import idsprof
+    idsprof.report('profiles/run_a')                        # what `idsprof report --json` says, as a dict
+    idsprof.query('profiles/run_a', 'SELECT ...')           # rows as dicts, or into='pandas', 'arrow'
+    with idsprof.open('profiles/run_a') as run: ...         # several questions to one run
+
+Nothing of the rest is needed for `idsprof capture`:
 
     import idsprof
     with idsprof.capture('evaluate') as run:    # records the block
@@ -15,6 +22,7 @@ window holds what any window does, and lies in the folder of the capture. Elsewh
 was, and why, is said on standard error.
 """
 import atexit
+import builtins
 import json
 import numbers
 import os
@@ -49,7 +57,7 @@ def _own_lines():
     end, lines = '.%d.hello' % os.getpid(), []
     for name in os.listdir(folder):
         if name.endswith(end):
-            with open(os.path.join(folder, name), encoding='utf-8', errors='replace') as file:
+            with builtins.open(os.path.join(folder, name), encoding='utf-8', errors='replace') as file:
                 for line in file:
                     try:
                         lines.append(json.loads(line))
@@ -260,6 +268,40 @@ def stop():
         _say('no window is open')
     else:
         capture._open.stop()
+
+
+# --- profiles, read ---------------------------------------------------------------------------------------------------
+
+def open(path, *, run=None, cache=True, note=None, sql_seconds=60.0):  # noqa: A001: as gzip.open() and wave.open() are called
+    """The run of a profile, of a folder or archive of profiles, or of a database that `idsprof import` wrote.
+
+    run: its name where there are several (else the newest); cache=False: read it anew; note: is called with each line about what was
+    left out; sql_seconds: CPU time that one statement may take, 0 for any. Raises idsprof.Error, which says what, where and why.
+    """
+    from _idsprof.idsprof_engine import Run
+    return Run(path, run, cache, note, sql_seconds)
+
+
+def report(path, **options):
+    """What `idsprof report --json` prints of a run, as a dict. Options as of open()."""
+    with open(path, **options) as opened:
+        return opened.report()
+
+
+def query(path, sql, into='dicts', **options):
+    """The rows that one statement gives over the run's events (idsprof-schema(5)): dicts, or into='pandas', 'arrow'."""
+    with open(path, **options) as opened:
+        return opened.query(sql, into)
+
+
+def __getattr__(name):
+    if name == 'Error':
+        from _idsprof.idsprof_engine import Error
+        return Error
+    if name == '__version__':
+        from _idsprof.idsprof_engine import library
+        return library().idsprof_version().decode()
+    raise AttributeError('module %r has no attribute %r' % (__name__, name))
 
 
 # --- IPython and Jupyter ----------------------------------------------------------------------------------------------
