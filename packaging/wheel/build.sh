@@ -1,0 +1,52 @@
+#!/bin/bash
+# build.sh [ARCH...]: makes build/wheel/idsprof-VERSION-py3-none-manylinux_2_17_ARCH.whl; x86_64 and aarch64 unless told otherwise.
+#
+# The compiler is zig's (PyPI's ziglang), for it brings the headers of glibc 2.17 for each machine; the libraries are made of Debian's
+# sources (libraries.sh). The program has them in it and asks for nothing but the C library, so that it runs on any Linux since 2014.
+# Needed: a Debian with source archives in reach, cmake, ninja-build, pkg-config, protobuf-c-compiler, dpkg-dev, tcl, nasm, python3-venv;
+# for aarch64 binutils-aarch64-linux-gnu, and qemu-user on another machine. No root. A first build takes minutes, another one seconds.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+here=packaging/wheel
+work=$PWD/build/wheel
+version=$(sed -n 's/^project(idsprof VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+export ZIG_LOCAL_CACHE_DIR=$work/zig-cache ZIG_GLOBAL_CACHE_DIR=$work/zig-cache
+mkdir -p "$work"
+
+python=$work/venv/bin/python
+if ! cmp -s $here/requirements.txt "$work/venv/made-from"; then
+    python3 -m venv --clear "$work/venv"
+    "$python" -m pip install -q -r $here/requirements.txt
+    cp $here/requirements.txt "$work/venv/made-from"
+fi
+
+tool() { # FILE WORDS...: a program of one name, as builds want their compilers
+    local file=$1
+    shift
+    printf '#!/bin/sh\nexec %s -m ziglang %s "$@"\n' "$python" "$*" >"$file"
+    chmod +x "$file"
+}
+
+build() { # ARCH
+    local arch=$1 folder=$work/$1 emulator=""
+    mkdir -p "$folder/bin"
+    tool "$folder/bin/cc" cc -target "$arch-linux-gnu.2.17"
+    tool "$folder/bin/ar" ar
+    tool "$folder/bin/ranlib" ranlib
+    export CC=$folder/bin/cc AR=$folder/bin/ar RANLIB=$folder/bin/ranlib
+    bash $here/libraries.sh "$arch" "$folder/prefix"
+    [[ $arch == "$(uname -m)" ]] || emulator=$(command -v "qemu-$arch-static" || command -v "qemu-$arch")
+    PKG_CONFIG_LIBDIR=$folder/prefix/lib/pkgconfig cmake -S . -B "$folder/program" -G Ninja \
+        -DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$arch" "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_AR=$AR" "-DCMAKE_RANLIB=$RANLIB" \
+        "-DCMAKE_CROSSCOMPILING_EMULATOR=$emulator" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS_RELEASE=-O3 -g0" -DIDS_LTO=ON \
+        -DCMAKE_EXE_LINKER_FLAGS=-s -DCMAKE_SHARED_LINKER_FLAGS=-s -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_PREFIX=/usr >/dev/null
+    ninja -C "$folder/program" --quiet installed
+    rm -rf "$folder/installed"
+    DESTDIR=$folder/installed cmake --install "$folder/program" >/dev/null
+    "$python" $here/assemble.py "$version" "$arch" "$folder/installed/usr" "$folder/prefix" "$work"
+}
+
+((${#})) || set -- x86_64 aarch64
+for arch; do
+    build "$arch"
+done
