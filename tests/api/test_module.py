@@ -7,6 +7,7 @@ Environment: IDSPROF, IDS_SOURCE_DIR, IDS_BUILD_DIR, TMPDIR.  Exit: 0, 1.
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -59,8 +60,17 @@ def module():
     print(json.dumps(said))
 
 
+def with_sanitizers():
+    """A library that was built with AddressSanitizer wants its runtime in the process before itself; Python's own leaks are not ours."""
+    library = os.path.join(os.environ['IDS_BUILD_DIR'], 'libidsprof.so.0')
+    needed = subprocess.run(['ldd', library], capture_output=True, text=True, check=True).stdout
+    found = re.search(r'libasan\S* => (\S+)', needed)
+    return dict(LD_PRELOAD=found[1], ASAN_OPTIONS='detect_leaks=0') if found else {}
+
+
 def check_python(python):
-    run = subprocess.run([python, '-B', __file__, 'module'], capture_output=True, text=True, env=dict(os.environ, PYTHONPATH=HOOK))
+    run = subprocess.run([python, '-B', __file__, 'module'], capture_output=True, text=True,
+                         env=dict(os.environ, PYTHONPATH=HOOK, **with_sanitizers()))
     check(python + ' ends well', run.returncode == 0, run.stderr)
     if run.returncode:
         return
