@@ -79,7 +79,7 @@ $CC -E -x assembler-with-cpp -D__ASSEMBLY__ "\${options[@]}" "\$in" | aarch64-li
 END
         chmod +x "$assembler"
     fi
-    make -s -f Makefile.unx host_cpu="$arch" units="igzip crc" CC="$CC $flags" AS="$assembler" AR="$AR" STRIP=true lib 2>&1 | grep -v -- '--->' || true
+    make -s -f Makefile.unx host_cpu="$arch" units="igzip crc" CC="$CC ${flags[*]}" AS="$assembler" AR="$AR" STRIP=true lib 2>&1 | grep -v -- '--->' || true
     cp bin/isa-l.a "$prefix/lib/libisal.a"
     mkdir -p "$prefix/include/isa-l" && cp include/igzip_lib.h include/crc.h include/crc64.h "$prefix/include/isa-l"
     cp "$prefix/include/isa-l/"*.h "$prefix/include"
@@ -90,7 +90,7 @@ make_libzstd() {
     local sources_of_zstd
     sources_of_zstd=$(folder_of libzstd)/lib
     for file in "$sources_of_zstd"/{common,compress,decompress}/*.c; do
-        $CC $flags -DZSTD_DISABLE_ASM -DXXH_NAMESPACE=ZSTD_ -c "$file" -o "$(basename "$file" .c).o"
+        "$CC" "${flags[@]}" -DZSTD_DISABLE_ASM -DXXH_NAMESPACE=ZSTD_ -c "$file" -o "$(basename "$file" .c).o"
     done
     archive "$prefix/lib/libzstd.a" ./*.o
     cp "$sources_of_zstd"/*.h "$prefix/include"
@@ -99,7 +99,7 @@ make_libzstd() {
 
 make_xz-utils() {
     "$(folder_of xz-utils)/configure" --host="$host" --prefix="$prefix" --disable-{shared,doc,nls,xz,xzdec,lzmadec,lzmainfo,lzma-links,scripts} \
-        --quiet CFLAGS="$flags"
+        --quiet CFLAGS="${flags[*]}"
     make -s install >/dev/null
     describe liblzma "$(version_of xz-utils)" -llzma
 }
@@ -114,14 +114,14 @@ make_libarchive() {
 }
 
 make_protobuf-c() {
-    $CC $flags -c "$(folder_of protobuf-c)/protobuf-c/protobuf-c.c" -I"$(folder_of protobuf-c)" -o protobuf-c.o
+    "$CC" "${flags[@]}" -c "$(folder_of protobuf-c)/protobuf-c/protobuf-c.c" -I"$(folder_of protobuf-c)" -o protobuf-c.o
     archive "$prefix/lib/libprotobuf-c.a" protobuf-c.o
     mkdir -p "$prefix/include/protobuf-c" && cp "$(folder_of protobuf-c)/protobuf-c/protobuf-c.h" "$prefix/include/protobuf-c"
     describe libprotobuf-c "$(version_of protobuf-c)" -lprotobuf-c
 }
 
 make_cjson() {
-    $CC $flags -c "$(folder_of cjson)/cJSON.c" -o cJSON.o
+    "$CC" "${flags[@]}" -c "$(folder_of cjson)/cJSON.c" -o cJSON.o
     archive "$prefix/lib/libcjson.a" cJSON.o
     mkdir -p "$prefix/include/cjson" && cp "$(folder_of cjson)/cJSON.h" "$prefix/include/cjson"
     describe libcjson "$(version_of cjson)" -lcjson
@@ -130,7 +130,7 @@ make_cjson() {
 make_sqlite3() { # as one file, which Tcl puts together; the options that Debian builds with, as far as idsprof asks for them
     "$(folder_of sqlite3)/configure" --disable-tcl --quiet CC=cc
     make -s sqlite3.c sqlite3.h >/dev/null
-    $CC $flags -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_MATH_FUNCTIONS \
+    "$CC" "${flags[@]}" -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_MATH_FUNCTIONS \
         -DSQLITE_SECURE_DELETE -DSQLITE_MAX_VARIABLE_NUMBER=250000 -DSQLITE_ENABLE_UNLOCK_NOTIFY -DSQLITE_LIKE_DOESNT_MATCH_BLOBS \
         -DSQLITE_OMIT_LOAD_EXTENSION -c sqlite3.c -o sqlite3.o
     archive "$prefix/lib/libsqlite3.a" sqlite3.o
@@ -147,7 +147,7 @@ make_nghttp2() {
 }
 
 make_libmicrohttpd() { # a server on loopback: no TLS
-    "$(folder_of libmicrohttpd)/configure" --host="$host" --prefix="$prefix" --disable-{shared,doc,examples,curl,https,tools} --quiet CFLAGS="$flags"
+    "$(folder_of libmicrohttpd)/configure" --host="$host" --prefix="$prefix" --disable-{shared,doc,examples,curl,https,tools} --quiet CFLAGS="${flags[*]}"
     make -s install >/dev/null
     describe libmicrohttpd "$(version_of libmicrohttpd)" "-lmicrohttpd -lpthread"
 }
@@ -155,8 +155,8 @@ make_libmicrohttpd() { # a server on loopback: no TLS
 fetch_sources
 sources=$(cd "$sources" && pwd)
 host=$arch-linux-gnu
-flags="-O3 -fPIC -fvisibility=hidden -w"
-export CFLAGS=$flags
+flags=(-O3 -fPIC -fvisibility=hidden -w)
+export CFLAGS="${flags[*]}"
 cross=(-DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$arch" "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_AR=$AR" "-DCMAKE_RANLIB=$RANLIB"
     -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS=-fPIC -fvisibility=hidden -w" "-DCMAKE_FIND_ROOT_PATH=$prefix" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY
     -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY)
