@@ -213,6 +213,31 @@ def check_steps(open_page):
     page.context.close()
 
 
+def check_roofline(open_page):
+    """The roof is where the report's shares are 1: bandwidth over its share, and operations over theirs."""
+    trace = SHARED / "traces/gpu_mi355_jax_te"
+    if not trace.exists():
+        return
+    page = open_page(FOLDER / f"{trace.name}.html")
+    table = page.evaluate("ids.report.tables.computations")
+    ids = [column["id"] for column in table["columns"]]
+    rows = [dict(zip(ids, row)) for row in table["rows"]]
+    shown = page.evaluate("""() => { const svg = [...document.querySelectorAll('#section-ops svg')].find(e => e.querySelector('.roof'));
+        const roof = svg.querySelector('.roof'), points = [...svg.querySelectorAll('.point')];
+        return { roof: roof.getAttribute('d').slice(1).split('L').map(p => p.split(' ').map(Number)),
+                 points: points.map(e => [e.textContent.split('\\n')[0], Number(e.getAttribute('cx')), Number(e.getAttribute('cy'))]) }; }""")
+    (x0, y0), (x1, y1) = shown["roof"][:2]
+    for row in rows:
+        if row["bound"] != "memory" or not row["flop_rate"]:
+            continue
+        for name, x, y in shown["points"]:
+            if name == row["name"]:
+                roof = y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+                decade = [shown["points"][0], shown["points"][-1]]
+                check(y >= roof - 1, f"{name} at {row['bandwidth_share']} of the peak is above the roof: {y} < {roof} ({decade})")
+    page.context.close()
+
+
 def check_ranks(page):
     """Each cell's colour is as full as its share of the step."""
     told = page.evaluate("ids.report.tables.rank_steps.rows")
@@ -286,6 +311,10 @@ def check_looks(open_page, path):
           f"colours of an account: {colour(light)}, {colour(dark)}")
     dark.emulate_media(media="print")
     check(ground(dark) == "rgb(255, 255, 255)" and colour(dark) == colour(light), "dark pages print dark")
+    dark.set_viewport_size({"width": 780, "height": 1000})
+    wide = dark.evaluate("""[...document.querySelectorAll('.scroller')].filter(e => e.scrollWidth > e.clientWidth + 1)
+        .map(e => e.getAttribute('aria-label'))""")
+    check(dark.evaluate("document.documentElement.scrollWidth") <= 780 and not wide, f"wider than paper: {wide}")
     check(not dark.locator("nav").is_visible() and dark.locator(".sentence").is_visible(), "what is printed")
     phone = open_page(path, width=375, height=740)
     check(phone.evaluate("document.documentElement.scrollWidth") <= 375, "the page is wider than a phone")
@@ -336,6 +365,7 @@ def main():
             work(page)
         page.context.close()
         check_steps(open_page)
+        check_roofline(open_page)
         check_looks(open_page, path)
         check_hostile(open_page)
     finish()

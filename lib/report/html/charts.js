@@ -78,6 +78,7 @@ ids.charts = {};
 
   /* Above this many medians a step is cut at the top, or nobody could see the others. */
   const CUT = 6;
+  const WIDEST_STEP = 96;
 
   charts.steps = (table, metrics, zoom) => {
     const accounts = accountsOf(table), rows = table.rows;
@@ -104,7 +105,7 @@ ids.charts = {};
     };
     const go = () => chosen >= 0 && zoom(rows[chosen], `step ${step(chosen)}`);
     const draw = (width, height) => {
-      const wide = (width - LEFT - RIGHT) / rows.length, gap = wide > 4 ? 1 : 0;
+      const wide = Math.min(WIDEST_STEP, (width - LEFT - RIGHT) / rows.length), gap = wide > 4 ? 1 : 0;
       const y = (value) => height - BOTTOM - Math.min(1, value / top) * (height - BOTTOM - TOP);
       const x = (i) => LEFT + i * wide;
       const bar = (i, from, to) =>
@@ -160,6 +161,12 @@ ids.charts = {};
 
   /* ---- devices ---- */
 
+  const DEVICES = 64;
+  const moreDevices = (table) => {
+    const rest = table.rows.length - DEVICES;
+    return rest > 0 ? h("p", { class: "soft" }, `${ids.format(rest, "count")} more are not drawn`) : "";
+  };
+
   /* Bars of accounts side by side, one a device, all to one scale. */
   charts.devices = (table) => {
     const accounts = accountsOf(table), times = numbers(table, "time"), most = Math.max(...times);
@@ -172,7 +179,7 @@ ids.charts = {};
             style: { width: percent(time / most), background: ids.colour(account.id) } }) : null;
         })), h("span", { class: "soft" }, ids.format(times[i], "s")));
     return h("figure", {}, h("figcaption", {}, h("strong", {}, "a step of each device"), " by account."),
-             h("ul", { class: "bars" }, table.rows.map(row)));
+             h("ul", { class: "bars" }, table.rows.slice(0, DEVICES).map(row)), moreDevices(table));
   };
 
   /* What devices did over time, by the letters of --chart. */
@@ -194,8 +201,7 @@ ids.charts = {};
     const first = table.rows[0];
     return h("figure", {}, h("figcaption", {}, h("strong", {}, "over time"),
       ` ${table.text(first, "duration")} in 240 parts, each in the colour of what most of it was.`),
-      h("ul", { class: "bars" }, table.rows.slice(0, 64).map(strip)),
-      table.rows.length > 64 ? h("p", { class: "soft" }, `${table.rows.length - 64} more devices in the table`) : null);
+      h("ul", { class: "bars" }, table.rows.slice(0, DEVICES).map(strip)), moreDevices(table));
   };
 
   /* Steps across, ranks down: how much of a step each rank works, and beside it how much it waits for others. */
@@ -253,7 +259,7 @@ ids.charts = {};
       const { x, y } = axes(width, height, kept);
       return canvas(width, height, title, xAxis(height, x.ticks, x.at, x.unit), yAxis(width, y.ticks, y.at, y.unit),
         svg("text", { class: "tick", x: width - RIGHT, y: height - BOTTOM - 4, "text-anchor": "end" }, x.title),
-        svg("text", { class: "tick", x: LEFT + 4, y: TOP + 8 }, y.title), more ? more(x.at, y.at, width) : null,
+        svg("text", { class: "tick", x: LEFT + 4, y: TOP + 8 }, y.title), more ? more(x, y) : null,
         kept.map((point) => svg("circle", { class: "point", cx: x.at(point.x), cy: y.at(point.y),
           r: 3 + 12 * Math.sqrt(point.size / biggest), style: { fill: ids.colour(point.account) } },
           svg("title", {}, point.words))));
@@ -283,31 +289,32 @@ ids.charts = {};
     return points("kernels", "by mean duration and occupancy; the area is their time in all.", list, axes);
   };
 
-  charts.roofline = (table, devices) => {
+  charts.roofline = (table) => {
     const at = (id, row) => table.cell(row, id);
     const list = table.rows.filter((row) => at("intensity", row) > 0 && at("flop_rate", row) > 0).map((row) => ({
       x: at("intensity", row), y: at("flop_rate", row), size: at("self", row), account: accountOf(table, row),
       words: `${at("name", row)}\n${table.text(row, "flop_rate")}, ${table.text(row, "bandwidth")}, ${
         table.text(row, "self")}` }));
-    const device = devices?.rows.find((row) => devices.cell(row, "peak_bandwidth") > 0);
-    const bandwidth = device && devices.cell(device, "peak_bandwidth"), flops = device && devices.cell(device, "peak_flops");
+    /* The peaks that the report's shares are of; of several kinds of numbers the highest. */
+    const peak = (rate, share) => Math.max(0, ...table.rows.filter((row) => at(share, row) > 0).slice(0, POINTS)
+      .map((row) => at(rate, row) / at(share, row)));
+    const bandwidth = peak("bandwidth", "bandwidth_share"), flops = peak("flop_rate", "flops_share");
     const axes = (width, height, kept) => {
       const [from, to] = spread(kept, "x"), [low, high] = spread(kept, "y");
       const top = Math.max(high, flops ? flops * 1.5 : bandwidth ? Math.min(bandwidth * to, high * 30) : 0);
       return { x: { at: logScale(from, to, LEFT, width - RIGHT), ticks: decades(from, to), unit: "number", from, to,
                     title: "operations a byte" },
-               y: { at: logScale(low, top, height - BOTTOM, TOP), ticks: decades(low, top), unit: "flop/s", low, top, title: "" } };
+               y: { at: logScale(low, top, height - BOTTOM, TOP), ticks: decades(low, top), unit: "flop/s", title: "" } };
     };
-    const roof = (x, y, width) => {
+    const roof = (x, y) => {
       if (!bandwidth) return null;
-      const [from, to] = spread(list, "x");
       const limit = (v) => Math.min(flops || Infinity, v * bandwidth);
-      const knee = flops ? Math.min(to, Math.max(from, flops / bandwidth)) : to;
-      const d = [from, knee, to].map((v) => `${x(v).toFixed(1)} ${Math.max(TOP, y(limit(v))).toFixed(1)}`).join("L");
+      const knee = flops ? Math.min(x.to, Math.max(x.from, flops / bandwidth)) : x.to;
+      const d = [x.from, knee, x.to].map((v) => `${x.at(v).toFixed(1)} ${Math.max(TOP, y.at(limit(v))).toFixed(1)}`).join("L");
       return svg("path", { class: "roof", d: "M" + d });
     };
     return points("roofline", `of ops: what they compute a second by operations a byte; the area is their time.${
-      bandwidth ? " The line is what the device can do." : " The device's peaks are not known."}`, list, axes, roof);
+      bandwidth ? " The line is the peak that the shares in the table are of." : " The device's peaks are not known."}`, list, axes, roof);
   };
 
   /* ---- trees ---- */

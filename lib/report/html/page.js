@@ -184,7 +184,7 @@
       if (row) zoom(steps)(row, `step ${step}`);
     }),
     layers: (table) => ids.charts.layers(table),
-    computations: (table, tables) => ids.charts.roofline(table, tables.get("devices")),
+    computations: (table) => ids.charts.roofline(table),
     kernels: (table) => ids.charts.kernels(table),
     memory_use: (table, tables) => ids.charts.memory(table, tables.get("live_at_peak")),
     held: (table) => ids.charts.stacks(table),
@@ -222,7 +222,7 @@
       ids.timeline = window.idsTimeline(element, timeline);
     }
     const steps = tables.get("steps"), bars = steps ? ids.charts.steps(steps, ids.report.metrics, zoom(steps)) : null;
-    const sections = [story(tables), advice(tables), bars ? h("section", { id: "steps" }, h("h2", {}, "Steps"), bars) : null, place,
+    const sections = [story(tables), advice(tables), bars ? h("section", { id: "steps" }, h("h2", {}, "Step by step"), bars) : null, place,
       ...ids.about.sections.map((section) => sectionOf(section, tables))].filter(Boolean);
     main.append(head(), ...sections, unknown() ?? "");
     main.before(navigation(sections));
