@@ -27,6 +27,11 @@ void ids_mcp_answer_part(struct ids_mcp_answer *answer, cJSON *rows, const char 
     snprintf(part->what, sizeof part->what, "%s", what);
 }
 
+void ids_mcp_answer_part_in(struct ids_mcp_answer *answer, const cJSON *rows, cJSON *table_object) {
+    struct ids_mcp_part *last = answer->part_count ? &answer->parts[answer->part_count - 1] : NULL;
+    if (last && last->rows == rows) last->table_object = table_object;
+}
+
 void ids_mcp_answer_note(struct ids_mcp_answer *answer, const char *text) {
     enum { NOTE_MOST = 400 };
     if (!answer->notes || cJSON_GetArraySize(answer->notes) >= IDS_MCP_NOTES_MOST) return;

@@ -17,6 +17,7 @@ struct ids_mcp_part {
     const char *section; /* of the report that has it whole, or NULL */
     const char *table;   /* of the report, or NULL */
     int64_t total;       /* rows that there are */
+    cJSON *table_object; /* that the rows are in, or NULL */
 };
 
 struct ids_mcp_answer {
@@ -33,6 +34,8 @@ struct ids_mcp_answer {
 int ids_mcp_answer_begin(struct ids_mcp_answer *answer, struct ids_error *err);
 void ids_mcp_answer_done(struct ids_mcp_answer *answer);
 
+/* Says of the list that was named last that it is the rows of this table. */
+void ids_mcp_answer_part_in(struct ids_mcp_answer *answer, const cJSON *rows, cJSON *table_object);
 /* Names a list as one that may be cut. `section` and `table` are static or live as long as the answer. */
 void ids_mcp_answer_part(struct ids_mcp_answer *answer, cJSON *rows, const char *what, const char *section,
                          const char *table, int64_t total);

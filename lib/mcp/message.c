@@ -156,6 +156,13 @@ static void send_line(struct ids_mcp_out *out, cJSON *message) {
     cJSON_Delete(message);
 }
 
+int ids_mcp_out_failed(struct ids_mcp_out *out) {
+    pthread_mutex_lock(&out->lock);
+    int failed = out->failed;
+    pthread_mutex_unlock(&out->lock);
+    return failed;
+}
+
 static cJSON *begin(void) {
     cJSON *message = cJSON_CreateObject();
     cJSON_AddStringToObject(message, "jsonrpc", "2.0");

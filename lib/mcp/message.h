@@ -42,6 +42,7 @@ struct ids_mcp_out {
     int failed; /* nobody reads */
 };
 
+int ids_mcp_out_failed(struct ids_mcp_out *out);
 /* Takes `result`; NULL: there was no memory for it. `id` NULL: null. Nothing is sent to a notification. */
 void ids_mcp_send_result(struct ids_mcp_out *out, const struct ids_mcp_message *to, cJSON *result);
 /* `data` may be NULL; it is taken. */

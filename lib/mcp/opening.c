@@ -173,6 +173,7 @@ void ids_mcp_put_table(struct ids_mcp_call *call, cJSON *list, cJSON *table, con
     cJSON_AddNumberToObject(put, "total", (double)total);
     cJSON_AddItemToArray(list, put);
     ids_mcp_answer_part(&call->answer, rows, table->string, section, table->string, total);
+    ids_mcp_answer_part_in(&call->answer, rows, put);
 }
 
 cJSON *ids_mcp_row_objects(const cJSON *table, const char *const *columns) {

@@ -79,8 +79,10 @@ static cJSON *call_of(const struct ids_mcp_call *call, const struct ids_mcp_part
     }
     cJSON_AddStringToObject(again, "tool", call->tool->name);
     arguments = call->given ? cJSON_Duplicate(call->given, 1) : cJSON_CreateObject();
-    if (call->tool->limit)
-        set_number(arguments, call->tool->limit, most_of(call->tool, call->tool->limit, part->total));
+    if (call->tool->limit) {
+        int64_t all = strcmp(call->tool->limit, "top") ? part->total : 0; /* of which 0 is all */
+        set_number(arguments, call->tool->limit, most_of(call->tool, call->tool->limit, all));
+    }
     if (part->section) {
         const char *const names[] = {part->section};
         cJSON_DeleteItemFromObjectCaseSensitive(arguments, "sections");
@@ -91,25 +93,32 @@ static cJSON *call_of(const struct ids_mcp_call *call, const struct ids_mcp_part
     return again;
 }
 
-/* Arguments may be as long as a message; then in words. */
-static void put_call(struct ids_mcp_call *call, const struct ids_mcp_part *part, int shown, cJSON *entry) {
+/* Arguments may be as long as a message; then in words. A call that is the one of the entry before is left out. */
+static void put_call(const struct ids_mcp_call *call, const struct ids_mcp_part *part, int shown, char **before,
+                     cJSON *entry) {
     enum { CALL_MOST = 1000 };
     char words[160];
     cJSON *again = call_of(call, part, shown);
-    if (printed(again) <= CALL_MOST) {
+    char *text = cJSON_PrintUnformatted(again);
+    int is_same = text && *before && !strcmp(text, *before);
+    if (text && strlen(text) > CALL_MOST) {
+        snprintf(words, sizeof words, "the same with a larger max_chars%s%s", call->tool->limit ? " and " : "",
+                 call->tool->limit ? call->tool->limit : "");
+        cJSON_AddStringToObject(entry, "call", words);
+    } else if (!is_same) {
         cJSON_AddItemToObject(entry, "call", again);
-        return;
+        again = NULL;
     }
     cJSON_Delete(again);
-    snprintf(words, sizeof words, "the same with a larger max_chars%s%s", call->tool->limit ? " and " : "",
-             call->tool->limit ? call->tool->limit : "");
-    cJSON_AddStringToObject(entry, "call", words);
+    cJSON_free(*before);
+    *before = text;
 }
 
 static void put_more(struct ids_mcp_call *call) {
     struct ids_mcp_answer *answer = &call->answer;
     cJSON_DeleteItemFromObjectCaseSensitive(answer->data, "more");
     cJSON *more = NULL;
+    char *before = NULL;
     for (size_t i = 0; i < answer->part_count; i++) {
         const struct ids_mcp_part *part = &answer->parts[i];
         int shown = cJSON_GetArraySize(part->rows);
@@ -119,8 +128,23 @@ static void put_more(struct ids_mcp_call *call) {
         cJSON_AddStringToObject(entry, "of", part->what);
         cJSON_AddNumberToObject(entry, "shown", shown);
         cJSON_AddNumberToObject(entry, "total", (double)part->total);
-        put_call(call, part, shown, entry);
+        put_call(call, part, shown, &before, entry);
         cJSON_AddItemToArray(more, entry);
+    }
+    cJSON_free(before);
+}
+
+/* Columns of tables that have no rows left, the last tables first. */
+static void cut_columns(struct ids_mcp_answer *answer, size_t excess) {
+    static const char *const wordy[] = {"columns", "units", "title", NULL};
+    size_t gone = 0;
+    for (size_t i = answer->part_count; i-- && gone < excess;) {
+        const struct ids_mcp_part *part = &answer->parts[i];
+        if (!part->table_object || cJSON_GetArraySize(part->rows)) continue;
+        size_t before = printed(part->table_object);
+        for (const char *const *key = wordy; *key; key++)
+            cJSON_DeleteItemFromObjectCaseSensitive(part->table_object, *key);
+        gone += before - printed(part->table_object);
     }
 }
 
@@ -138,6 +162,7 @@ static int fit(struct ids_mcp_call *call, struct ids_error *err) {
         put_more(call); /* the calls in it stay whole: they are made anew */
         size = printed(answer->data);
         if (size > room) cut_rows(answer, size - room);
+        if (size > room && i > 2) cut_columns(answer, size - room);
     }
     return ids_fail(err, IDS_LIMIT,
                     "the answer takes %zu bytes without any row, and max_chars allows %zu; ask for "
@@ -179,7 +204,7 @@ cJSON *ids_mcp_answer_result(struct ids_mcp_call *call, struct ids_error *err) {
     struct ids_mcp_answer *answer = &call->answer;
     int failed = fclose(answer->out);
     answer->out = NULL;
-    if (failed) {
+    if (failed || !answer->text) { /* glibc leaves none where it cannot make it shorter */
         ids_no_memory(err);
         return NULL;
     }

@@ -224,7 +224,7 @@ static void drop(struct session *session, struct waiting *one) {
 static int answer_all(struct session *session, struct ids_error *err) {
     int code = 0;
     struct waiting *one;
-    while (!code && !session->server.out.failed && (one = take_first(session))) {
+    while (!code && !ids_mcp_out_failed(&session->server.out) && (one = take_first(session))) {
         code = ids_mcp_server_answer(&session->server, &one->message, err);
         drop(session, one);
     }
@@ -239,8 +239,7 @@ static int start_reader(struct session *session, pthread_t *ret_thread, struct i
     int failed = pthread_create(ret_thread, NULL, read_all, session);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!failed) return 0;
-    errno = failed;
-    return ids_fail_system(err, "cannot start a thread");
+    return ids_fail(err, IDS_NOMEM, "out of memory for a thread that reads requests: %s", strerror(failed));
 }
 
 static void end_reader(struct session *session, pthread_t thread) {

@@ -57,7 +57,7 @@ static cJSON *cell_of(struct ids_cell cell) {
 }
 
 static void write_row(FILE *out, const cJSON *row) {
-    for (const cJSON *cell = row->child; cell; cell = cell->next) {
+    for (const cJSON *cell = row ? row->child : NULL; cell; cell = cell->next) {
         char *text = cJSON_IsString(cell) ? NULL : cJSON_PrintUnformatted(cell);
         fprintf(out, "%s%s", cell->prev && cell != row->child ? "\t" : "", text ? text : cell->valuestring);
         cJSON_free(text);

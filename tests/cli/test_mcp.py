@@ -143,8 +143,11 @@ def check_report():
     check('1 step' in part['run']['steps'], part['run'])
 
 
-def follow(entry):
-    return call(entry['call']['tool'], entry['call']['arguments'])
+def follow(more, of):
+    """The call of this entry, or of the one before it that has one."""
+    place = [entry['of'] for entry in more].index(of)
+    again = next(entry['call'] for entry in more[place::-1] if 'call' in entry)
+    return call(again['tool'], again['arguments'])
 
 
 def check_bounds():
@@ -161,17 +164,20 @@ def check_bounds():
             check(result['isError'] or size <= most, f'{name}: {size} bytes beyond {most}')
             check(not result['isError'] or 'max_chars' in result['content'][0]['text'], f'{name}: {result}')
             check(result['isError'] or result['structuredContent'].get('more') or size < most, f'{name}: nothing says that it was cut')
+    for section in 'ledger', 'ops', 'layers', 'memory', 'overview', 'steps':
+        data, why = call('report', {'path': 'cpu1_annotated', 'sections': section, 'top': 0, 'max_chars': 2000})
+        check(data and all(table['total'] >= len(table['rows']) for table in data['tables']), f'{section} in 2000: {why}')
     data, _ = call('report', {'path': 'cpu1_annotated', 'sections': 'ops', 'top': 2})
     for _ in range(6):
         entry = next((one for one in data.get('more', []) if one['of'] == 'ops'), None)
         if not entry:
             break
-        data, _ = follow(entry)
+        data, _ = follow(data['more'], 'ops')
     table = next(table for table in data['tables'] if table['id'] == 'ops')
     same('all ops in the end', (len(table['rows']), table['total']), (28, 28))
     data, _ = call('query', {'path': 'cpu1_plain', 'sql': 'SELECT id FROM events ORDER BY id', 'max_rows': 3})
     same('three rows, and there are more', (len(data['rows']), data['complete']), (3, False))
-    data, _ = follow(data['more'][0])
+    data, _ = follow(data['more'], 'rows')
     check(len(data['rows']) > 3, f'more rows: {data}')
 
 

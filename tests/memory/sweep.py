@@ -94,7 +94,20 @@ CASES = {
     "help": (["help", "report"], None),
     "completion": (["completion", "bash"], None),
     "dump": (["dump", XPLANE], None),
+    "mcp_list": (["mcp", "--root", TESTDATA], None),
+    "mcp_report": (["mcp", "--root", TESTDATA], ["report", HLO]),
 }
+
+# What a case reads from standard input; others have none.
+INPUTS = {
+    "mcp_list": {"name": "list", "arguments": {"path": HLO}},
+    "mcp_report": {"name": "report", "arguments": {"path": HLO, "sections": "ops", "max_chars": 2000}},
+}
+
+
+def input_of(name):
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": INPUTS.get(name)}
+    return json.dumps(call).encode() if name in INPUTS else b""
 
 
 def make_inputs(folder):
@@ -184,7 +197,7 @@ class Case:
             self.reset()
         env = {**self.env, **variables, **({"LD_PRELOAD": FAILING} if variables else {})}
         try:
-            done = subprocess.run([IDSPROF, *self.argv], env=env, capture_output=True, timeout=SECONDS, stdin=subprocess.DEVNULL)
+            done = subprocess.run([IDSPROF, *self.argv], env=env, capture_output=True, timeout=SECONDS, input=input_of(self.name))
         except subprocess.TimeoutExpired:
             return "hangs", b"", b""
         return done.returncode, steady(done.stdout), done.stderr
