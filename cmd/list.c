@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 #include "cmd/engine.h"
+#include "cmd/page_file.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
 #include "lib/model/format.h"
@@ -15,7 +16,8 @@
 enum { SCHEMA = 1, PS_PLACES = 12 };
 
 struct list_options {
-    int json, no_cache, full;
+    int json, no_cache, full, force;
+    const char *html;
     int64_t width, newest;
     const char *sort;
 };
@@ -25,6 +27,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 's', "sort", "COLUMN", "order by a column, -COLUMN for the largest first", AT(sort), NULL},
     {IDS_OPT_COUNT, 'n', "newest", "N", "only the N newest runs", AT(newest), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
+    {IDS_OPT_TEXT, 0, "html", "FILE", "write one page for a browser; - for standard output", AT(html), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "overwrite the file of --html", AT(force), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
@@ -243,8 +247,8 @@ static void print_json_passed(struct ids_json *json, const struct ids_listing *l
     ids_json_end(json);
 }
 
-static void print_json(const struct ids_listing *listing) {
-    struct ids_json json = ids_json_to(stdout);
+static void print_json(const struct ids_listing *listing, FILE *out) {
+    struct ids_json json = ids_json_to(out);
     ids_json_object(&json, IDS_JSON_BROKEN);
     ids_json_key(&json, "schema");
     ids_json_int(&json, SCHEMA);
@@ -280,6 +284,19 @@ static void print_json(const struct ids_listing *listing) {
     ids_json_end(&json);
 }
 
+static int write_block(void *own, FILE *out, struct ids_error *err) {
+    (void)err;
+    print_json(own, out);
+    return 0;
+}
+
+static int write_page(const struct list_options *options, struct ids_listing *listing, struct ids_error *err) {
+    const struct ids_render render = {0};
+    const struct ids_page_block block = {.id = "report", .write = write_block, .own = listing};
+    const struct ids_page page = {.kind = "list", .render = &render, .blocks = &block, .block_count = 1};
+    return ids_page_to_file(&page, options->html, options->force, IDS_PAGE_SAID, err);
+}
+
 static int list_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct list_options *options = values;
     struct ids_engine engine = ids_command_engine("list", options->no_cache);
@@ -287,9 +304,14 @@ static int list_run(const void *values, char *const *operands, int operand_count
     int order = -1, is_descending = options->sort && *options->sort == '-';
     if (options->sort && ids_parse_choice(options->sort + is_descending, ids_listing_order, &order, err))
         return ids_error_at(err, "--sort");
-    int code = ids_listing_make(&engine, operands, operand_count, options->newest, order, is_descending, &listing, err);
-    if (!code && options->json) print_json(&listing);
-    if (!code && !options->json) code = print_text(&listing, options, err);
+    if (options->html && options->json) return ids_fail(err, IDS_USAGE, "--html and --json exclude each other");
+    if (options->force && !options->html) return ids_fail(err, IDS_USAGE, "--force works only with --html");
+    int code = options->html ? ids_page_file_check(options->html, options->force, err) : 0;
+    if (code) return code;
+    code = ids_listing_make(&engine, operands, operand_count, options->newest, order, is_descending, &listing, err);
+    if (!code && options->json) print_json(&listing, stdout);
+    if (!code && options->html) code = write_page(options, &listing, err);
+    if (!code && !options->json && !options->html) code = print_text(&listing, options, err);
     int failed = listing.failed;
     ids_listing_done(&listing);
     ids_engine_done(&engine);

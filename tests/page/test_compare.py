@@ -130,6 +130,23 @@ def check_check(open_page):
     check("--html -" in said, f"check: two to standard output: '{said}'")
 
 
+def check_list(open_page):
+    path = FOLDER / "list.html"
+    idsprof("list", SOURCE / "testdata", "--html", path)
+    told = json.loads(idsprof("list", SOURCE / "testdata", "--json"))
+    page = open_page(path)
+    check_same(page, told, "list")
+    check(page.locator("[data-table=runs] tbody tr").count() == min(200, len(told["runs"])), "list: rows")
+    page.locator("[data-table=runs] input").fill("cpu8_annotated")
+    row = page.locator("[data-table=runs] tbody tr").all_inner_texts()
+    run = next(run for run in told["runs"] if run["name"] == "cpu8_annotated")
+    check(len(row) >= 1 and "7.076 ms" in row[0] and f"{run['events']:,}" in row[0] and "121.9 kB" in row[0], f"list: {row}")
+    page.context.close()
+    said = idsprof("list", SOURCE / "testdata", "--html", path, "--json", status=(2,))
+    check("--html" in said, f"list: says '{said}'")
+    idsprof("list", SOURCE / "testdata", "--html", path, status=(2,))
+
+
 def check_refusals(open_page):
     page = FOLDER / "refused.html"
     a, b = COMPARE / "base", COMPARE / "again"
@@ -152,6 +169,7 @@ def main():
                 check_diff(open_page, a, b)
         check_scale(open_page)
         check_check(open_page)
+        check_list(open_page)
         check_refusals(open_page)
     finish()
 

@@ -1,5 +1,6 @@
 "use strict";
-/* The pages of `diff`, `scale` and `check`: what differs and by what causes; methods on numbers of devices; limits. */
+/* The pages of `diff`, `scale`, `check` and `list`: what differs and by what causes; methods on numbers of devices;
+ * limits; runs. */
 ids.pages = {};
 {
   const { h, svg } = ids;
@@ -147,6 +148,36 @@ ids.pages = {};
     const view = ids.view(checks, { grade: (table, row) => KEPT[table.cell(row, "verdict")] ?? null });
     ids.views.set("checks", view);
     section.append(view.element);
+  };
+
+  /* ---- list ---- */
+
+  /* What a run of the list has: id, heading, unit; details are shown with all columns. */
+  const RUN = [["name", "run"], ["time", "recorded"], ["method", "method", null, true], ["gpus", "GPUs", "count", true],
+    ["step", "step", "count", true], ["hosts", "hosts", "count"], ["devices", "devices"], ["device_count", "devices in all", "count", true],
+    ["device_kind", "kind", null, true], ["steps", "steps", "count"], ["window", "window", "s"], ["events", "events", "count"],
+    ["bytes", "size", "bytes"], ["state", "state"], ["reason", "why"], ["kept", "kept for"], ["path", "path"]];
+
+  function tableOf(id, title, definition, columns, entries) {
+    const report = { tables: { [id]: { columns: columns.map(([name, , unit]) => ({ id: name, unit: unit ?? undefined })),
+      rows: entries.map((entry) => columns.map(([name]) => entry[name] ?? null)) } } };
+    const words = { title, definition, columns: columns.map(([, heading, , detail]) => ({ title: heading, detail: Boolean(detail) })) };
+    return ids.tables(report, { sections: [{ tables: { [id]: words } }] }).get(id);
+  }
+
+  ids.pages.list = async () => {
+    const { runs, not_taken } = ids.report;
+    ids.views = new Map();
+    const main = frame("Runs", []);
+    const broken = runs.filter((run) => run.state !== "whole").length;
+    const table = tableOf("runs", "runs", "Every run that was found, as idsprof list prints them.", RUN, runs);
+    const view = ids.view(table, { first: 200, grade: (all, row) => (all.cell(row, "state") === "whole" ? null : "bad") });
+    ids.views.set("runs", view);
+    const others = tableOf("not_taken", "files that are no run", "Files that look like profiles, and why they were not taken.",
+      [["path", "path"], ["reason", "why"]], not_taken);
+    main.append(h("section", { id: "story" }, h("h2", {}, "Runs"), h("p", { class: "sentence" },
+      `${ids.format(runs.length, "count")} run${runs.length === 1 ? "" : "s"}${broken ? `, ${ids.format(broken, "count")} of them not whole` : ""}.`),
+      view.element), not_taken.length ? h("section", { id: "others" }, h("h2", {}, "Other files"), ids.view(others).element) : "");
   };
 
   /* ---- scale ---- */

@@ -87,7 +87,7 @@ static void put_escaped(const char *text, FILE *out) {
 }
 
 static const char *name_of(const struct ids_page *page, const char *property) {
-    const struct ids_value *name = ids_report_find_property(page->report, property);
+    const struct ids_value *name = page->report ? ids_report_find_property(page->report, property) : NULL;
     return name && !name->missing && name->unit == IDS_UNIT_NONE ? name->text : NULL;
 }
 
@@ -157,7 +157,7 @@ int ids_page_write(const struct ids_page *page, FILE *out, struct ids_error *err
     fputs("</head>\n<body>\n<noscript>This page draws its report with JavaScript, which is switched off."
           "</noscript>\n",
           out);
-    int code = put_report(&whole, out, err);
+    int code = page->report ? put_report(&whole, out, err) : 0;
     if (!code) code = put_about(&whole, out, err);
     for (size_t i = 0; i < page->block_count && !code; i++) code = put_block(&page->blocks[i], out, err);
     put_elements("script", scripts, SCRIPTS, out);

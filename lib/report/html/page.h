@@ -20,8 +20,8 @@ struct ids_page_block {
 };
 
 struct ids_page {
-    const char *kind; /* "report", "diff", "scale": which page the scripts make */
-    const struct ids_report *report;
+    const char *kind;                /* "report", "diff", ...: which page the scripts make */
+    const struct ids_report *report; /* NULL: a block of that id is among the blocks, and there are no sections */
     const struct ids_render *render; /* its sections and its command */
     const struct ids_page_block *blocks;
     size_t block_count;
