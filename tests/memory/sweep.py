@@ -59,6 +59,7 @@ CASES = {
     "report_gzip": (["report", "--no-cache", "{in}/kineto.trace.json.gz"], None),
     "report_database": (["report", "{in}/run.db"], None),
     "report_explain": (["report", "--no-cache", HLO, "--explain", "idle.share"], None),
+    "report_html": (["report", "--no-cache", HLO, "--html", "{out}/page.html"], None),
     "report_csv": (["report", "--no-cache", HLO, "--csv"], None),
     "list": (["list", "{in}/runs"], None),
     "list_cached": (["list", "{in}/runs"], ["list", "{in}/runs"]),

@@ -175,7 +175,7 @@ ids.pages = {};
     ids.views.set("runs", view);
     const others = tableOf("not_taken", "files that are no run", "Files that look like profiles, and why they were not taken.",
       [["path", "path"], ["reason", "why"]], not_taken);
-    main.append(h("section", { id: "story" }, h("h2", {}, "Runs"), h("p", { class: "sentence" },
+    main.append(h("section", { id: "story" }, h("h2", {}, "Found"), h("p", { class: "sentence" },
       `${ids.format(runs.length, "count")} run${runs.length === 1 ? "" : "s"}${broken ? `, ${ids.format(broken, "count")} of them not whole` : ""}.`),
       view.element), not_taken.length ? h("section", { id: "others" }, h("h2", {}, "Other files"), ids.view(others).element) : "");
   };
