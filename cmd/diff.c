@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/engine.h"
 #include "cmd/page_file.h"
+#include "cmd/page_sides.h"
 #include "cmd/slice_options.h"
 #include "lib/base/quantity.h"
 #include "lib/cli/reading.h"
@@ -107,7 +108,7 @@ static struct ids_diff_render print_of(const struct diff_options *options, const
 /* All that a comparison says, for programs and as a page. */
 static int print_tables(const struct diff_options *options, const struct ids_report *report,
                         const struct ids_table_def *const *tables, int table_count, const struct ids_diff_render *print,
-                        struct ids_error *err) {
+                        const struct ids_page_sides *sides, struct ids_error *err) {
     static const char *const all[] = {"comparison"};
     struct ids_section section = {.name = all[0], .title = all[0], .tables = tables, .table_count = table_count};
     struct ids_render render = print->render;
@@ -116,7 +117,11 @@ static int print_tables(const struct diff_options *options, const struct ids_rep
     render.only = all;
     render.only_count = 1;
     if (options->html) {
-        const struct ids_page page = {.kind = "diff", .report = report, .render = &render};
+        const struct ids_page page = {.kind = "diff",
+                                      .report = report,
+                                      .render = &render,
+                                      .blocks = sides ? sides->blocks : NULL,
+                                      .block_count = sides ? IDS_PAGE_SIDES : 0};
         return ids_page_to_file(&page, options->html, options->force, IDS_PAGE_SAID, err);
     }
     return options->json ? ids_render_json(report, &render, stdout, err) : ids_render_csv(report, &render, stdout, err);
@@ -134,7 +139,7 @@ static int refuse(const struct ids_diff *diff, struct ids_error *err) {
 }
 
 static int print_two(const struct diff_options *options, struct ids_diff *diff, const char *path_b,
-                     struct ids_error *err) {
+                     const struct ids_page_sides *sides, struct ids_error *err) {
     struct ids_diff_render print = print_of(options, path_b);
     int refused = diff->remarks.unlike && !options->force;
     for (size_t i = 0; i < diff->report.table_count; i++) {
@@ -147,7 +152,8 @@ static int print_two(const struct diff_options *options, struct ids_diff *diff, 
         code = ids_render_diff_markdown(diff, &print, !refused, stdout, err);
     } else if (options->json || options->csv || options->html) {
         /* Of what cannot be compared programs get the findings, which come first, and no figure. */
-        code = print_tables(options, &diff->report, ids_diff_tables, refused ? 1 : ids_diff_table_count, &print, err);
+        code = print_tables(options, &diff->report, ids_diff_tables, refused ? 1 : ids_diff_table_count, &print,
+                            refused ? NULL : sides, err);
     } else {
         code = ids_render_diff_head(diff, &print, stdout, err);
         if (!code && !refused) code = ids_render_diff_body(diff, &print, stdout, err);
@@ -176,7 +182,7 @@ static int print_many(const struct diff_options *options, struct ids_diff *diffs
     for (size_t i = 0; i < count && !code; i++) {
         if (options->json) fputs(i ? ",\n" : "[\n", stdout);
         if (options->csv && i) fputc('\n', stdout);
-        code = print_tables(options, &diffs[i].report, ids_diff_tables, ids_diff_table_count, &print, err);
+        code = print_tables(options, &diffs[i].report, ids_diff_tables, ids_diff_table_count, &print, NULL, err);
     }
     if (options->json) fputs("]\n", stdout);
     return code;
@@ -218,7 +224,7 @@ static int is_worse(const struct diff_options *options, struct ids_diff *diff, i
 }
 
 static int compare(const struct diff_options *options, const struct ids_compare_options *compare_options,
-                   const struct ids_open_sides *sides, struct ids_error *err) {
+                   const struct ids_open_sides *sides, const struct ids_page_sides *timelines, struct ids_error *err) {
     struct ids_side *settled[IDS_OPEN_SIDES_MOST] = {0};
     struct ids_diff *diffs = calloc(sides->count, sizeof *diffs);
     size_t made = 0;
@@ -234,7 +240,7 @@ static int compare(const struct diff_options *options, const struct ids_compare_
         worse |= is_this_worse;
     }
     if (!code)
-        code = made == 1 ? print_two(options, diffs, sides->at[1].path, err)
+        code = made == 1 ? print_two(options, diffs, sides->at[1].path, timelines, err)
                          : print_many(options, diffs, made, sides->at, err);
     for (size_t i = 0; i < made; i++) ids_diff_done(&diffs[i]);
     free(diffs);
@@ -247,10 +253,18 @@ static int show_trend(const struct diff_options *options, struct ids_open_side *
     int code = ids_open_trend(runs, options->force, &trend, err);
     if (code) return code;
     code = options->json || options->csv
-               ? print_tables(options, &trend.report, ids_trend_tables, ids_trend_table_count, &print, err)
+               ? print_tables(options, &trend.report, ids_trend_tables, ids_trend_table_count, &print, NULL, err)
                : ids_render_trend(&trend, &print.render, stdout, err);
     ids_trend_done(&trend);
     return code;
+}
+
+/* Of the page: the runs again, for what reports do not keep. A baseline is before the run. */
+static int read_timelines(struct ids_engine *engine, const struct diff_options *options, char *const *operands,
+                          const struct ids_params *params, struct ids_page_sides **ret_sides, struct ids_error *err) {
+    const char *const paths[IDS_PAGE_SIDES] = {options->against ? NULL : operands[0], operands[!options->against]};
+    *ret_sides = calloc(1, sizeof **ret_sides);
+    return *ret_sides ? ids_page_sides_read(engine, paths, params, *ret_sides, err) : ids_no_memory(err);
 }
 
 static int diff_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
@@ -274,11 +288,16 @@ static int diff_run(const void *values, char *const *operands, int operand_count
     } else {
         struct ids_open_sides sides;
         struct ids_baseline baseline = {0};
+        struct ids_page_sides *timelines = NULL;
         code = ids_open_sides(&engine, operands, operand_count, &open, &sides, err);
+        int is_open = !code;
+        if (!code && options->html) code = read_timelines(&engine, options, operands, &params, &timelines, err);
         ids_engine_done(&engine);
-        if (code) return code;
-        if (options->against) code = ids_open_sides_against(options->against, &baseline, &sides, err);
-        if (!code) code = compare(options, &compare_options, &sides, err);
+        if (!is_open) return code;
+        if (!code && options->against) code = ids_open_sides_against(options->against, &baseline, &sides, err);
+        if (!code) code = compare(options, &compare_options, &sides, timelines, err);
+        if (timelines) ids_page_sides_done(timelines);
+        free(timelines);
         ids_open_sides_done(&sides);
         ids_baseline_done(&baseline);
     }

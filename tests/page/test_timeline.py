@@ -6,13 +6,14 @@ Environment: IDSPROF, IDS_SOURCE_DIR, TMPDIR, IDS_TIME_FACTOR.
 """
 import os
 import re
+import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 import big_run
 from browser import browser, check, finish
-from timeline_block import block, write_page
+from timeline_block import IDSPROF, block, marks, rows, write_page
 
 SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
 FOLDER = Path(os.environ.get('TMPDIR') or tempfile.mkdtemp())
@@ -215,6 +216,38 @@ def for_the_page(open_page, path):
     page.context.close()
 
 
+def two(open_page):
+    """diff --html: two timelines on one scale, each from its own zero, and one that is not there."""
+    path, base = FOLDER / 'diff.html', SOURCE / 'testdata/compare/base'
+    subprocess.run([IDSPROF, 'diff', base, SOURCE / 'testdata/compare/recompile', '--html', path], check=False, capture_output=True)
+    ends = [max(end for lane in row['lanes'] for _, end, *_ in marks(data, lane)) / 1e6
+            for data in (block(path, 'timeline_a'), block(path, 'timeline_b')) for _, _, row in list(rows(data, 'accounts'))[:1]]
+    page = open_page(path)
+    views = 'ids.timelines.map((one) => [one.view.from / 1000, one.view.to / 1000])'
+    a, b = page.evaluate(views)
+    check(a == b and a[1] >= max(ends), f'the timelines show {a} and {b} us, and the runs end at {ends}')
+    colour = """(us) => ids.timelines.map((one) => { const lane = one.rows.find((row) => row.kind === 'accounts').lanes[0];
+        const mark = idsMarks.at(lane, us * 1000, 0); return mark < 0 ? null : one.data.accounts[one.accountOf(lane, mark)]; })"""
+    check(page.evaluate(colour, max(ends) - 30000)[0] is None, 'after its end the shorter run still does something')
+    page.evaluate('ids.timelines[1].zoom(1000000, 2000000)')
+    a, b = page.evaluate(views)
+    check(a == b and near(a[0], 995, 1), f'when one is zoomed they show {a} and {b}')
+    for i in (0, 1):
+        page.locator('.tl-scroller').nth(i).focus()
+        page.keyboard.press('d')
+        a, b = page.evaluate(views)
+        check(a == b and a[0] > 1000 * (1 + 0.15 * i), f'after D in timeline {i} they show {a} and {b}')
+    described = page.evaluate("[...document.querySelectorAll('.tl-scroller')].map((one) => one.getAttribute('aria-describedby'))")
+    check(len(set(described)) == 2 and all(page.locator(f'#{one}').count() == 1 for one in described), f'the keys are listed in {described}')
+    page.context.close()
+    database = FOLDER / 'base.db'
+    subprocess.run([IDSPROF, 'import', base, '-o', database], check=True, capture_output=True)
+    subprocess.run([IDSPROF, 'diff', database, SOURCE / 'testdata/compare/again', '--html', path, '--force'], check=False, capture_output=True)
+    page = open_page(path)
+    check('No timeline: a database holds' in page.inner_text('#timeline-section'), 'of a database the page does not say why it has no timeline')
+    page.context.close()
+
+
 def hostile(open_page):
     names = ['</script><script>alert(1)</script>', '<img src=x onerror=alert(2)>', '"\'`&quot;', '\u202egnp.exe', 'a\u2028b', '${alert(3)}', 'n' * 100000, '__proto__', 'constructor']
     lines = ['idsprof-mini 1', 'host </script><b>h', 'plane /device:GPU:0', 'line 1 "Stream #1(<!--<script>)"']
@@ -277,6 +310,7 @@ def main():
     with browser() as open_page:
         for look in (colours, keys, mouse, touch, for_the_page):
             look(open_page, path)
+        two(open_page)
         hostile(open_page)
         million(open_page)
     finish()

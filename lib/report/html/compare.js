@@ -115,6 +115,19 @@ ids.pages = {};
     })));
   }
 
+  /* One above the other, each from its own zero and both on one scale. */
+  async function twoTimelines(main, run) {
+    const blocks = [await ids.block("timeline_a"), await ids.block("timeline_b")];
+    if (!blocks.every(Boolean)) return null;
+    const places = blocks.map(() => h("div", { class: "timeline" }));
+    const section = h("section", { id: "timeline-section" }, h("h2", {}, "Timelines"),
+      places.map((place, i) => [h("h3", {}, i ? "after: " : "before: ", h("bdi", {}, i ? run.b : run.a)), place]));
+    main.append(section); /* they measure themselves */
+    const [before, after] = ids.timelines = blocks.map((block, i) => window.idsTimeline(places[i], block));
+    if (!before.missing && !after.missing) before.link(after);
+    return section;
+  }
+
   ids.pages.diff = async () => {
     const { run } = ids.report, tables = ids.tables(ids.report, ids.about);
     ids.views = new Map();
@@ -122,10 +135,11 @@ ids.pages = {};
       Number(run[name + "_runs"]) === 1 ? "" : "s"}, ${ids.format(run[name + "_steps"], "count")} steps)`;
     const main = frame([h("bdi", {}, run.a), " \u2192 ", h("bdi", {}, run.b)], [["before", side("a")], ["after", side("b")],
       ["comparable", run.comparable ? "yes" : "no"], ["verdict", run.verdict]]);
+    const over = await twoTimelines(main, run);
     const sections = [
       h("section", { id: "story" }, h("h2", {}, "What differs"), diffSentence(run), findings(tables.get("findings")),
         waterfall(tables.get("waterfall"), run), headline(tables.get("headline"))),
-      changes(tables.get("changes")), ...rest(tables, ["findings", "headline", "changes"])].filter(Boolean);
+      over, changes(tables.get("changes")), ...rest(tables, ["findings", "headline", "changes"])].filter(Boolean);
     main.append(...sections);
     main.before(ids.parts.navigation(sections));
   };

@@ -55,13 +55,14 @@ class IdsTimeline {
   build(element) {
     const { h } = ids, key = (title, text, act) => h("button", { type: "button", title, "aria-label": title, onclick: act }, text);
     this.element = element;
+    const keys = `tl-keys-${document.querySelectorAll(".tl-keys").length}`;
     this.input = h("input", { type: "search", placeholder: "search names (press /)", "aria-label": "search the timeline" });
     this.count = h("span", { class: "tl-count" });
     this.minimap = h("canvas", { class: "tl-minimap", "aria-hidden": "true" });
     this.canvas = h("canvas", { class: "tl-canvas", "aria-hidden": "true" });
     this.labels = h("div", { class: "tl-labels" });
     this.sizer = h("div", { class: "tl-sizer" }, this.canvas, this.labels);
-    this.scroller = h("div", { class: "tl-scroller", tabindex: "0", role: "group", "aria-describedby": "tl-keys",
+    this.scroller = h("div", { class: "tl-scroller", tabindex: "0", role: "group", "aria-describedby": keys,
       "aria-label": "timeline; the keys are listed below" }, this.sizer);
     this.live = h("p", { class: "tl-live", role: "status", "aria-live": "polite" });
     this.panel = h("div", { class: "tl-panel" });
@@ -73,12 +74,12 @@ class IdsTimeline {
         h("span", { class: "tl-space" }), key("zoom out", "−", () => this.zoomBy(2)), key("zoom in", "+", () => this.zoomBy(0.5)),
         key("the whole run", "all", () => this.reset())),
       this.minimap, this.scroller, this.tip, this.live, this.panel,
-      h("p", { class: "tl-keys", id: "tl-keys" },
+      h("details", { class: "tl-keys" }, h("summary", {}, "keys, mouse and touch"), h("p", { id: keys },
         "Keys, while the timeline has the focus: W and S zoom, A and D or the left and right arrows move, the up and down " +
         "arrows go to another row, comma and full stop to the mark before and after, Enter zooms to it, M measures from it, " +
         "Space folds a group, / searches, N goes to the next match, Home shows the whole run, Escape clears. " +
         "Mouse: drag moves, the wheel zooms (with Ctrl, or while the timeline has the focus), Shift and drag measures. " +
-        "Touch: one finger moves, two fingers zoom."));
+        "Touch: one finger moves, two fingers zoom.")));
   }
 
   /* Of many ranks only the first are open. */
@@ -378,6 +379,9 @@ class IdsTimeline {
     const begin = Math.min(this.whole.to - span, Math.max(this.whole.from, middle - span / 2));
     this.view = { from: begin, to: begin + span };
     this.draw();
+    if (!this.linked) return;
+    this.linked.view = { ...this.view };
+    this.linked.draw();
   }
 
   zoomBy(factor, x) {
@@ -395,6 +399,20 @@ class IdsTimeline {
   reset() {
     this.setView(this.whole);
     this.saySoon();
+  }
+
+  /* The other one shows the same moments after its own zero, now and whenever one of them moves. */
+  link(other) {
+    const whole = { from: Math.min(this.whole.from, other.whole.from), to: Math.max(this.whole.to, other.whole.to) };
+    const view = { from: Math.min(this.view.from, other.view.from), to: Math.max(this.view.to, other.view.to) };
+    for (const one of [this, other]) {
+      one.whole = whole;
+      one.strip = null;
+      one.linked = one === this ? other : this;
+    }
+    this.setView(view);
+    other.say(other.summary());
+    this.say(this.summary());
   }
 
   /* ---- for the rest of the page ---- */
