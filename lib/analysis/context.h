@@ -99,6 +99,11 @@ struct ids_steps {
         int64_t start_ps, end_ps; /* of the step's annotations on one host */
     } * mark;
     size_t mark_count, mark_room;
+    struct ids_step_call {
+        int64_t from_ps, to_ps;
+        uint32_t host, made; /* made: as ids_step.made */
+    } * call;                /* where steps are calls that idsprof counted: by host and time (step_calls.c) */
+    size_t call_count;
     struct ids_keymap of_host_event; /* of annotations, and of launches far below one: address -> ids_step.made + 1 */
     uint32_t *
         *of_activity; /* the same by device and place in its activity; NULL of a device, or of all, that have none */

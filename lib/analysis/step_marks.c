@@ -89,8 +89,7 @@ int ids_step_mark_on_host(struct ids_steps *steps, uint64_t made, uint32_t host,
     return 0;
 }
 
-/* The window was kept for this step: what made it slow is no part of opening the window. */
-static int is_why_kept(const struct ids_trace *trace, uint32_t host, int64_t number) {
+int ids_step_is_why_kept(const struct ids_trace *trace, uint32_t host, int64_t number) {
     for (size_t t = 0; t < trace->track_count && trace->sampling_count; t++) {
         const struct ids_sampling *sampling = ids_sampling_of(trace, &trace->tracks[t]);
         if (sampling && trace->tracks[t].host == host && sampling->slow_step == number) return 1;
@@ -145,7 +144,7 @@ int ids_steps_of_marks(struct ids_analysis *analysis, uint32_t name, struct ids_
                 break;
             }
             struct ids_step *step = &steps->at[index];
-            step->opens |= opens && !is_why_kept(trace, trace->tracks[t].host, number);
+            step->opens |= opens && !ids_step_is_why_kept(trace, trace->tracks[t].host, number);
             step->calls |= event->launches;
             if (event->start_ps < step->host_start_ps) step->host_start_ps = event->start_ps;
             if (event->end_ps > step->host_end_ps) step->host_end_ps = event->end_ps;
@@ -174,6 +173,7 @@ uint64_t ids_step_made_around(const struct ids_analysis *analysis, const struct 
     if (ids_keymap_get(&analysis->steps.of_host_event, address_of(event), &made)) return made;
     const struct ids_event *mark = mark_around(analysis, event, ret_far);
     if (mark) ids_keymap_get(&analysis->steps.of_host_event, address_of(mark), &made);
+    if (!mark && (made = ids_step_made_of_call(analysis, event))) return made;
     if (!mark && is_running(analysis, event)) return analysis->steps.made_running + (uint64_t)1;
     return made;
 }

@@ -56,6 +56,17 @@ for i in range(24):
     jax.block_until_ready(w)
 print(bool(jnp.isfinite(w).all()))
 '''
+SERVER = ROOT / 'server.py'
+SERVER.write_text('''import concurrent.futures, json
+import numpy as np, jax, jax.numpy as jnp
+infer, w, x = jax.jit(lambda w, x: jnp.tanh(x @ w)), jnp.ones((256, 256)) * .01, jnp.ones((64, 256))
+def serialise(y):
+    return json.dumps(np.asarray(y).tolist())
+def request(number):
+    return len(serialise(infer(w, x)))
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    print(sum(pool.map(request, range(60))) > 0)
+''')
 IDLE = ROOT / 'idle_steps.py'
 IDLE.write_text('''import jax, jax.numpy as jnp
 step, x = jax.jit(lambda x: (x @ x).sum()), jnp.ones((64, 64))
@@ -68,7 +79,7 @@ for i in range(40):
 
 def steps_of_report(run):
     text = re.sub(r'\s+', ' ', live.idsprof('report', run.folder).stdout)
-    found = re.search(r'(\d+) steps \(each a call of (\w+), (\d+)\W(\d+)', text)
+    found = re.search(r'(\d+) steps \(each a call of ([\w<>]+), (\d+)\W(\d+)', text)
     return found and (found[2], int(found[1]), int(found[3]), int(found[4]))
 
 
@@ -128,7 +139,15 @@ def disagreement():
     check('where both agree nothing is said', run.line('steps') == '' and 'capture counted' not in live.idsprof('report', run.folder).stdout, run.err)
 
 
-CASES = [pmap, anew, eager, made_anew, disagreement]
+def server():
+    run = capture(['-s', 40], program=SERVER)
+    check('threads of a server: the program is as it was', (run.code, run.out) == (0, 'True\n'), run.err)
+    check('threads of a server: capture and report count alike', steps_of_report(run) == ('<lambda>', 5, 40, 44) and not run.line('steps'),
+          (steps_of_report(run), run.err))
+    check('threads of a server: what they do', 'serialise' in live.idsprof('report', run.folder).stdout.partition('WHAT TO DO')[2])
+
+
+CASES = [pmap, anew, eager, made_anew, disagreement, server]
 
 
 def main():
