@@ -44,7 +44,7 @@ static void find_opening(const struct ids_trace *trace, struct ids_steps *steps)
             while (next && next < steps->call + steps->call_count && next->host < host) next++;
             if (!next || next == steps->call + steps->call_count || next->host != host) continue;
             struct ids_step *step = &steps->at[next->made];
-            step->opens |= !ids_step_is_why_kept(trace, host, step->number);
+            step->opens |= !ids_sampling_kept_for(trace, host, step->number);
         }
     }
 }

@@ -89,14 +89,6 @@ int ids_step_mark_on_host(struct ids_steps *steps, uint64_t made, uint32_t host,
     return 0;
 }
 
-int ids_step_is_why_kept(const struct ids_trace *trace, uint32_t host, int64_t number) {
-    for (size_t t = 0; t < trace->track_count && trace->sampling_count; t++) {
-        const struct ids_sampling *sampling = ids_sampling_of(trace, &trace->tracks[t]);
-        if (sampling && trace->tracks[t].host == host && sampling->slow_step == number) return 1;
-    }
-    return 0;
-}
-
 /* One step per annotation; annotations of one number on different threads or hosts are one step. */
 int ids_steps_of_marks(struct ids_analysis *analysis, uint32_t name, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
@@ -144,7 +136,7 @@ int ids_steps_of_marks(struct ids_analysis *analysis, uint32_t name, struct ids_
                 break;
             }
             struct ids_step *step = &steps->at[index];
-            step->opens |= opens && !ids_step_is_why_kept(trace, trace->tracks[t].host, number);
+            step->opens |= opens && !ids_sampling_kept_for(trace, trace->tracks[t].host, number);
             step->calls |= event->launches;
             if (event->start_ps < step->host_start_ps) step->host_start_ps = event->start_ps;
             if (event->end_ps > step->host_end_ps) step->host_end_ps = event->end_ps;

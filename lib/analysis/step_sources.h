@@ -21,9 +21,6 @@ int ids_steps_of_marks(struct ids_analysis *analysis, uint32_t name, struct ids_
  * links. */
 uint64_t ids_step_made_around(const struct ids_analysis *analysis, const struct ids_event *event, int *ret_far);
 
-/* Whether idsprof kept the window for that step: what made it slow is no part of opening the window. */
-int ids_step_is_why_kept(const struct ids_trace *trace, uint32_t host, int64_t number);
-
 /* Puts steps that are calls of a jitted function in order of time. -1 when memory ran out (step_calls.c). */
 int ids_steps_find_calls(struct ids_analysis *analysis);
 /* The same as ids_step_made_around by the time of the call that a host event lies in. */

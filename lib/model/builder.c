@@ -326,12 +326,8 @@ static void let_all_go(struct ids_builder *builder) {
     }
     ids_assembly_done(&builder->idle);
     for (size_t i = 0; i < trace->track_count; i++) {
-        struct ids_track *track = &trace->tracks[i];
-        let_go(&track->events);
-        ids_timeline_done(&track->timeline);
-        free(track->samples_ps);
-        track->samples_ps = NULL;
-        track->sample_count = track->sample_room = 0;
+        let_go(&trace->tracks[i].events);
+        ids_timeline_done(&trace->tracks[i].timeline);
     }
     for (size_t i = 0; i < trace->device_count; i++) {
         struct ids_device *device = &trace->devices[i];
@@ -341,6 +337,9 @@ static void let_all_go(struct ids_builder *builder) {
         let_go(&device->modules);
         let_go(&device->steps);
     }
+    free(trace->samples);
+    trace->samples = NULL;
+    trace->sample_count = trace->sample_room = 0;
     free(trace->allocations);
     trace->allocations = NULL;
     trace->allocation_count = trace->allocation_room = 0;
@@ -475,17 +474,17 @@ static int hand_on(struct ids_builder *builder, struct open_track *open, const s
 }
 
 /* Slices of sampled stacks end between two samples; some say when the samples were taken that saw them. */
-static int keep_samples(const struct ids_trace *trace, struct ids_track *track, const struct ids_slice *slice,
-                        int64_t start_ps) {
+static int keep_samples(struct ids_trace *trace, uint32_t track, const struct ids_slice *slice, int64_t start_ps) {
+    int64_t last_ps = INT64_MIN;
     for (size_t i = 0; i < slice->arg_count; i++) {
         const struct ids_arg *arg = &slice->args[i];
         int64_t after_ns = ids_arg_int(trace, arg, -1);
         if ((arg->key != IDS_KEY_FIRST_SAMPLE && arg->key != IDS_KEY_LAST_SAMPLE) || after_ns < 0) continue;
         int64_t when_ps = ids_sat_add(start_ps, ids_sat_mul(after_ns, 1000));
-        if (track->sample_count && track->samples_ps[track->sample_count - 1] == when_ps) continue; /* the only one */
-        int64_t *sample_ps = IDS_PUSH(track->samples_ps, track->sample_count, track->sample_room);
-        if (!sample_ps) return -1;
-        *sample_ps = when_ps;
+        if (when_ps == last_ps) continue; /* the only one */
+        struct ids_stack_sample *sample = IDS_PUSH(trace->samples, trace->sample_count, trace->sample_room);
+        if (!sample) return -1;
+        *sample = (struct ids_stack_sample){last_ps = when_ps, track};
     }
     return 0;
 }
@@ -514,8 +513,8 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     if (!place_in_time(builder, track, slice, duration_ps, &start_ps, &end_ps)) return 0;
     struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
     if (track->role == IDS_TRACK_SAMPLED)
-        return keep_samples(trace, track, slice, start_ps) ? ids_no_memory(err)
-                                                           : add_passing(builder, open, &passing, err);
+        return keep_samples(trace, track_id, slice, start_ps) ? ids_no_memory(err)
+                                                              : add_passing(builder, open, &passing, err);
     if (!slice->arg_count && track->role == IDS_TRACK_HOST && kind == IDS_KIND_OTHER &&
         trace->names[slice->name].is_region)
         kind = IDS_KIND_NAMED;
@@ -606,8 +605,7 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     builder->held.peak_bytes = peak_of(&builder->held);
     builder->held.bytes -= open->passing * sizeof(struct ids_passing);
     if (!code && track->timeline.count)
-        may_hold(builder, track->timeline.count * (sizeof *track->timeline.from_ps + sizeof *track->timeline.doing) +
-                              track->sample_count * sizeof *track->samples_ps);
+        may_hold(builder, track->timeline.count * (sizeof *track->timeline.from_ps + sizeof *track->timeline.doing));
     *open = builder->open[--builder->open_count];
     builder->place_of_track[open->track] = (uint32_t)(open - builder->open);
     if (code) return code;

@@ -201,11 +201,12 @@ static void shift_all(struct ids_trace *trace, const int64_t *shifts) {
         if (!shifts[track->host]) continue;
         shift_events(&track->events, shifts[track->host]);
         for (size_t i = 0; i < track->timeline.count; i++) ids_sum(&track->timeline.from_ps[i], shifts[track->host]);
-        for (size_t i = 0; i < track->sample_count; i++) ids_sum(&track->samples_ps[i], shifts[track->host]);
         if (track->first_ps > track->last_ps) continue;
         ids_sum(&track->first_ps, shifts[track->host]);
         ids_sum(&track->last_ps, shifts[track->host]);
     }
+    for (size_t s = 0; s < trace->sample_count; s++)
+        ids_sum(&trace->samples[s].when_ps, shifts[trace->tracks[trace->samples[s].track].host]);
     for (size_t a = 0; a < trace->allocation_count; a++)
         ids_sum(&trace->allocations[a].at_ps, shifts[trace->allocators[trace->allocations[a].allocator].host]);
     for (size_t d = 0; d < trace->device_count; d++) {

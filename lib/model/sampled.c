@@ -89,8 +89,10 @@ struct joining {
     struct ids_trace *trace;
     struct ids_timeline *recorded;
     struct ids_track *sampled;
-    int64_t dense_until_ps; /* until then samples came more often */
-    struct seen *seen;      /* by turn of the samples */
+    int64_t dense_until_ps;                 /* until then samples came more often */
+    const struct ids_stack_sample *samples; /* when they were taken, in time order, as far as the file says it */
+    size_t sample_count;
+    struct seen *seen; /* by turn of the samples */
     struct ids_sampled_gaps gaps;
     struct ids_keymap counts; /* an event and a stack that was seen around it: how often */
     struct ids_keymap usual;  /* an event: the stack that was seen most around it, plus one */
@@ -116,27 +118,45 @@ static int64_t reach_at(const struct joining *joining, int64_t when_ps) {
     return period_ps > 0 ? period_ps / 2 : 0;
 }
 
-static int earlier(const void *a, const void *b) {
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left > right) - (left < right);
+static int by_track(const void *a, const void *b) {
+    const struct ids_stack_sample *left = a, *right = b;
+    if (left->track != right->track) return left->track < right->track ? -1 : 1;
+    return (left->when_ps > right->when_ps) - (left->when_ps < right->when_ps);
+}
+
+/* Those of the track, of all samples by track. */
+static void find_samples(struct joining *joining) {
+    const struct ids_trace *trace = joining->trace;
+    uint32_t track = (uint32_t)(joining->sampled - trace->tracks);
+    size_t low = 0, high = trace->sample_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (trace->samples[middle].track < track)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    joining->samples = trace->sample_count ? trace->samples + low : NULL;
+    while (low + joining->sample_count < trace->sample_count &&
+           trace->samples[low + joining->sample_count].track == track)
+        joining->sample_count++;
 }
 
 /* When samples saw what a turn is of, as far as the file says it; else a sample lies half a period from where the
  * thread is taken to have turned. */
 static void find_seen(struct joining *joining) {
     const struct ids_timeline *timeline = &joining->sampled->timeline;
-    const int64_t *samples_ps = joining->sampled->samples_ps;
-    size_t count = joining->sampled->sample_count, s = 0;
-    if (count) qsort(joining->sampled->samples_ps, count, sizeof *samples_ps, earlier);
+    const struct ids_stack_sample *samples = joining->samples;
+    size_t count = joining->sample_count, s = 0;
     for (size_t i = 0; i < timeline->count; i++) {
         int64_t from_ps = timeline->from_ps[i], to_ps = i + 1 < timeline->count ? timeline->from_ps[i + 1] : INT64_MAX;
         struct seen *seen = &joining->seen[i];
         *seen = (struct seen){ids_sat_add(from_ps, reach_at(joining, from_ps)),
                               to_ps < INT64_MAX ? ids_sat_sub(to_ps, reach_at(joining, to_ps)) : to_ps};
-        while (s < count && samples_ps[s] < from_ps) s++;
-        if (s == count || samples_ps[s] >= to_ps) continue;
-        seen->first_ps = samples_ps[s];
-        while (s < count && samples_ps[s] < to_ps) seen->last_ps = samples_ps[s++];
+        while (s < count && samples[s].when_ps < from_ps) s++;
+        if (s == count || samples[s].when_ps >= to_ps) continue;
+        seen->first_ps = samples[s].when_ps;
+        while (s < count && samples[s].when_ps < to_ps) seen->last_ps = samples[s++].when_ps;
     }
 }
 
@@ -335,11 +355,11 @@ static int64_t doing_at(struct joining *joining, const struct walk *walk) {
 static int find_gaps(struct joining *joining) {
     const struct ids_track *sampled = joining->sampled;
     joining->gaps = (struct ids_sampled_gaps){.trace = joining->trace, .recorded = joining->recorded};
-    for (size_t s = 0; s < sampled->sample_count; s++) {
-        size_t turn = ids_timeline_find(&sampled->timeline, sampled->samples_ps[s]);
+    for (size_t s = 0; s < joining->sample_count; s++) {
+        size_t turn = ids_timeline_find(&sampled->timeline, joining->samples[s].when_ps);
         int64_t doing = turn == SIZE_MAX ? IDS_NO_DOING : sampled->timeline.doing[turn];
         if (is_in_call(joining, (uint32_t)doing)) doing = ids_doing_without_call(joining->trace, (uint32_t)doing);
-        if (doing < 0 || ids_sampled_gaps_add(&joining->gaps, sampled->samples_ps[s], (uint32_t)doing)) return -1;
+        if (doing < 0 || ids_sampled_gaps_add(&joining->gaps, joining->samples[s].when_ps, (uint32_t)doing)) return -1;
     }
     return 0;
 }
@@ -366,6 +386,7 @@ static int join(struct joining *joining) {
     joining->seen = calloc(joining->sampled->timeline.count, sizeof *joining->seen);
     if (!joining->seen) return -1;
     find_dense(joining);
+    find_samples(joining);
     find_seen(joining);
     set_turns(joining);
     int failed = find_usual(joining);
@@ -380,6 +401,7 @@ static int join(struct joining *joining) {
 }
 
 int ids_sampled_join(struct ids_trace *trace) {
+    if (trace->sample_count) qsort(trace->samples, trace->sample_count, sizeof *trace->samples, by_track);
     for (uint32_t t = 0; t < trace->track_count; t++) {
         struct ids_track *sampled = &trace->tracks[t];
         if (sampled->role != IDS_TRACK_SAMPLED || !sampled->timeline.count) continue;

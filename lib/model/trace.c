@@ -18,7 +18,6 @@ void ids_trace_free(struct ids_trace *trace) {
     for (size_t i = 0; i < trace->track_count; i++) {
         free(trace->tracks[i].events.at);
         ids_timeline_done(&trace->tracks[i].timeline);
-        free(trace->tracks[i].samples_ps);
     }
     free(trace->hosts);
     free(trace->devices);
@@ -32,6 +31,7 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->counters);
     free(trace->shapes);
     free(trace->aggregates);
+    free(trace->samples);
     free(trace->samplings);
     free(trace->diags);
     free(trace->allocators);
@@ -109,4 +109,12 @@ int ids_plane_is_sampled(struct ids_text plane_name) {
 
 int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track) {
     return !strcmp(ids_trace_text(trace, track->plane_name), "/host:idsprof.pjrt");
+}
+
+int ids_sampling_kept_for(const struct ids_trace *trace, uint32_t host, int64_t number) {
+    for (size_t t = 0; t < trace->track_count && trace->sampling_count; t++) {
+        const struct ids_sampling *sampling = ids_sampling_of(trace, &trace->tracks[t]);
+        if (sampling && trace->tracks[t].host == host && sampling->slow_step == number) return 1;
+    }
+    return 0;
 }

@@ -124,8 +124,12 @@ struct ids_track {
     struct ids_events events;         /* host threads: the kept events */
     struct ids_timeline timeline;     /* host threads: what they did at each moment (doings.h) */
     uint32_t sampling;                /* of sampled stacks: index of trace->samplings + 1; 0: it is no such track */
-    int64_t *samples_ps;              /* ...: when samples were taken, in the order of the file */
-    size_t sample_count, sample_room;
+};
+
+/* When a sample was taken that a track of sampled stacks has. */
+struct ids_stack_sample {
+    int64_t when_ps;
+    uint32_t track;
 };
 
 /* How a window of idsprof sampled stacks. */
@@ -348,6 +352,8 @@ struct ids_trace {
     size_t shape_count, shape_room;
     struct ids_aggregate *aggregates;
     size_t aggregate_count, aggregate_room;
+    struct ids_stack_sample *samples; /* of each slice the first and the last one */
+    size_t sample_count, sample_room;
     struct ids_sampling *samplings;
     size_t sampling_count, sampling_room;
     struct ids_trace_diag *diags;
@@ -423,6 +429,8 @@ int ids_plane_is_sampled(struct ids_text plane_name);
 static inline const struct ids_sampling *ids_sampling_of(const struct ids_trace *trace, const struct ids_track *track) {
     return track->sampling ? &trace->samplings[track->sampling - 1] : NULL;
 }
+/* Whether idsprof kept the window for that step: what made it slow is no part of opening the window. */
+int ids_sampling_kept_for(const struct ids_trace *trace, uint32_t host, int64_t number);
 /* Whether it holds the program's calls of its PJRT plugin, as idsprof's interposer saw them: what the plugin says of
  * the same work stands elsewhere. */
 int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track);
