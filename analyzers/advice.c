@@ -31,6 +31,7 @@ struct adviser {
     struct ids_balance balance;
     enum ids_framework framework;
     int has_python;
+    int told_loss; /* 1: what could be won at the roofline is said of the first op already */
     size_t said;
     struct ids_waste_sum wastes[IDS_WASTE_COUNT];
 };
@@ -329,24 +330,34 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
 
 /* --- what only wastes ------------------------------------------------------------------------------------------- */
 
-/* What the device that decides the step wins without what is computed twice: a part of its compute, and of that of
- * which no other piece is. */
+static struct ids_piece *transfers_of(const struct adviser *adviser) {
+    for (size_t i = 0; i < adviser->pieces.count; i++) {
+        if (adviser->pieces.at[i].account == IDS_COMM_TRANSFER) return &adviser->pieces.at[i];
+    }
+    return NULL;
+}
+
+/* What the device that decides the step wins without what the program proves to be wasted: a part of its compute of
+ * which no other piece is, or of the collectives that nothing hides. -1: nothing is proved. */
 static int64_t saved_by(const struct adviser *adviser, const struct ids_waste_sum *sum) {
     const struct ids_pieces *pieces = &adviser->pieces;
     int64_t room_ps = pieces->compute_ps;
-    if (sum->waste != IDS_WASTE_REPEATED) return -1;
-    for (size_t i = 0; i < pieces->count; i++) {
+    const struct ids_piece *transfers = transfers_of(adviser);
+    if (sum->saving_ps <= 0) return -1;
+    if (sum->waste != IDS_WASTE_REPEATED) room_ps = transfers ? transfers->time_ps : 0;
+    for (size_t i = 0; i < pieces->count && sum->waste == IDS_WASTE_REPEATED; i++) {
         if (pieces->at[i].account == IDS_COMM_WAIT) room_ps -= pieces->at[i].time_ps;
     }
     room_ps = per_step(adviser, room_ps > 0 ? room_ps : 0);
+    if (!room_ps) return -1;
     return sum->saving_ps < room_ps ? sum->saving_ps : room_ps;
 }
 
 static void advise_on_waste(struct adviser *adviser, struct ids_waste_sum *sum) {
     const struct ids_pieces *pieces = &adviser->pieces;
     struct ids_report *report = adviser->report;
-    struct ids_remedy words =
-        ids_waste_remedy(sum->waste, adviser->framework, adviser->analysis->busy[adviser->pieces.decider].device->kind);
+    struct ids_remedy words = ids_waste_remedy(sum->waste, sum->why, adviser->framework,
+                                               adviser->analysis->busy[adviser->pieces.decider].device->kind);
     const char *more = sum->rows > 1 ? ids_report_text(report, " and %s more", IDS_COUNTED(sum->rows - 1, "op")) : "";
     int collective =
         sum->waste == IDS_WASTE_REPLICATED || sum->waste == IDS_WASTE_GATHERED || sum->waste == IDS_WASTE_REDUCED;
@@ -373,11 +384,24 @@ static int is_worth_saying(const struct adviser *adviser, const struct ids_waste
     return is_founded && sum->step_ps > 0 && sum->step_ps >= per_step(adviser, adviser->pieces.time_ps / WORTH);
 }
 
-/* Savings are told in order: what is computed twice stands before a piece that saves less. */
-static void on_repeated_above(struct adviser *adviser, int64_t time_ps) {
-    struct ids_waste_sum *sum = &adviser->wastes[IDS_WASTE_REPEATED];
-    if (is_worth_saying(adviser, sum) && saved_by(adviser, sum) > per_step(adviser, time_ps))
+/* Of the piece about collectives, what is said of one of them with its reason is no part any more; nor is the whole
+ * piece where that one has most of it. */
+static void take_off(struct ids_piece *transfers, const char *culprit, const char *op, int64_t saves_ps) {
+    int is_same = culprit && op && !strcmp(culprit, op);
+    if (is_same && transfers->most_ps >= transfers->time_ps / 2) saves_ps = transfers->time_ps;
+    transfers->time_ps = transfers->time_ps > saves_ps ? transfers->time_ps - saves_ps : 0;
+}
+
+/* What the program itself proves stands before what only may be saved. */
+static void on_proven(struct adviser *adviser) {
+    for (int w = 1; w < IDS_WASTE_COUNT; w++) {
+        struct ids_waste_sum *sum = &adviser->wastes[w];
+        int64_t saves_ps = saved_by(adviser, sum), steps = adviser->pieces.steps ? adviser->pieces.steps : 1;
+        struct ids_piece *transfers = sum->waste == IDS_WASTE_REPEATED ? NULL : transfers_of(adviser);
+        if (saves_ps <= 0 || !is_worth_saying(adviser, sum)) continue;
         advise_on_waste(adviser, sum);
+        if (transfers) take_off(transfers, text_of(adviser, transfers->most->culprit), sum->op, saves_ps * steps);
+    }
 }
 
 /* --- how much advice must rest on ------------------------------------------------------------------------------- */
@@ -426,10 +450,9 @@ static int on_pieces(struct adviser *adviser) {
     size_t said = 0;
     for (size_t i = 0; i < pieces->count && said < MOST_PIECES; i++) {
         const struct ids_piece *piece = &pieces->at[i];
-        if (piece->time_ps < pieces->time_ps / (said ? WORTH : WORTH_ALONE)) break;
+        if (piece->time_ps < pieces->time_ps / (said ? WORTH : WORTH_ALONE)) continue;
         if (is_warm_up(adviser, piece)) continue;
         if (is_founded(adviser, piece)) {
-            on_repeated_above(adviser, piece->time_ps);
             advise(adviser, piece);
             said++;
         } else if (!unfounded) {
@@ -444,7 +467,7 @@ static int on_pieces(struct adviser *adviser) {
 /* --- what no account tells -------------------------------------------------------------------------------------- */
 
 static void remark(struct adviser *adviser, const char *explain, const char *what, const char *evidence) {
-    if (adviser->said > MOST_PIECES) return;
+    if (adviser->said >= MOST_PIECES) return;
     give(adviser, &(struct ids_advice){.saves_ps = -1,
                                        .per_step = adviser->pieces.steps > 0,
                                        .what = what,
@@ -475,6 +498,11 @@ static const char *say_op(const struct adviser *adviser, const struct ids_op_fam
     return op->count > 1 ? ids_report_text(adviser->report, "%s and %zu more like it", name, op->count - 1) : name;
 }
 
+/* Whether the name is one of those that a row bears, whose * stands for what differs. */
+static int bears(const char *name, const char *row) {
+    return name && row && !strncmp(name, row, strcspn(row, "*"));
+}
+
 /* Where the device computes most of the time, that comes first: the rest is little, unless others wait for it. */
 static int computes_nearly_always(const struct adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
@@ -498,13 +526,16 @@ static void on_compute(struct adviser *adviser) {
     if (layers && !has(adviser, "efficiency.flops_share", &unused))
         shares = ". --peak-flops and --peak-bandwidth give the shares of the peak, which is not known here";
     if (layers) what = ids_report_text(adviser->report, "%s. By layer: %s%s", what, layers, shares);
+    struct ids_roofline_advice loss = ids_loss_advice(adviser->report);
+    adviser->told_loss = loss.what && bears(text_of(adviser, pieces->op.most->culprit), loss.op);
+    if (adviser->told_loss) what = ids_report_text(adviser->report, "%s. %s", what, loss.what);
     on_op(adviser, &pieces->op, what);
 }
 
 /* What no account tells of busy time: how far it is from what the device can do. */
 static void on_loss(struct adviser *adviser) {
     struct ids_roofline_advice advice = ids_loss_advice(adviser->report);
-    if (advice.what) remark(adviser, "efficiency.roofline_loss", advice.what, advice.evidence);
+    if (advice.what && !adviser->told_loss) remark(adviser, "efficiency.roofline_loss", advice.what, advice.evidence);
 }
 
 /* An op is worth a word where it is a good part of the step, not of what little the device does. */
@@ -518,7 +549,7 @@ static void on_one_op(struct adviser *adviser) {
     else if (pieces->op.most && !is_same && pieces->op.time_ps > pieces->compute_ps / 2 &&
              pieces->op.time_ps >= pieces->time_ps / 4)
         op = told ? NULL : &pieces->op;
-    if (!op || adviser->said > MOST_PIECES) return;
+    if (!op || adviser->said >= MOST_PIECES) return;
     struct ids_remedy words = remedy_of(adviser, IDS_WORK_COMPUTE, op->most, op->time_ps, moves, 0, NULL);
     on_op(adviser, op,
           ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
@@ -630,9 +661,13 @@ static void on_kernels(struct adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     if (pieces->compute_ps < pieces->time_ps / 4) return;
     struct ids_kernel_advice low = ids_low_occupancy_advice(adviser->report);
-    struct ids_kernel_advice matrix = ids_matrix_advice(adviser->report, adviser->framework);
-    if (matrix.what) remark(adviser, "kernels.matrix_missed_share", matrix.what, matrix.evidence);
-    if (low.what) remark(adviser, "occupancy.median", low.what, low.evidence);
+    const struct ids_device *device = adviser->analysis->busy[pieces->decider].device;
+    struct ids_kernel_advice matrix = ids_matrix_advice(
+        adviser->report,
+        &(struct ids_matrix_circumstances){adviser->framework, device,
+                                           ids_peaks_of(adviser->analysis->trace, device, &adviser->analysis->params)});
+    if (matrix.what) remark(adviser, matrix.explain, matrix.what, matrix.evidence);
+    if (low.what) remark(adviser, low.explain, low.what, low.evidence);
 }
 
 /* What the device's clock takes is no doing of the program. */
@@ -753,6 +788,19 @@ static void on_programs_memory(struct adviser *adviser) {
 
 /* --- all of it -------------------------------------------------------------------------------------------------- */
 
+/* What saves most first, without changing the order of what saves as much or says nothing of it; what comes before
+ * `from` stays there. A person does the first few. */
+static void put_in_order(struct ids_report *report, size_t from) {
+    struct ids_advice *all = report->advice;
+    for (size_t i = from + 1; i < report->advice_count; i++) {
+        struct ids_advice moved = all[i];
+        size_t to = i;
+        for (; to > from && all[to - 1].saves_ps < moved.saves_ps; to--) all[to] = all[to - 1];
+        all[to] = moved;
+    }
+    if (report->advice_count > MOST_PIECES) report->advice_count = MOST_PIECES;
+}
+
 static void advise_on_all(struct adviser *adviser) {
     if (events_of(adviser->analysis->trace) < LEAST_EVENTS) {
         say_too_little(adviser, NULL);
@@ -760,6 +808,8 @@ static void advise_on_all(struct adviser *adviser) {
     }
     on_memory(adviser);
     on_compute(adviser);
+    size_t first = adviser->said;
+    on_proven(adviser);
     if (!on_pieces(adviser)) return;
     on_warm_up(adviser);
     on_programs_memory(adviser);
@@ -771,6 +821,7 @@ static void advise_on_all(struct adviser *adviser) {
     on_kernels(adviser);
     on_clock(adviser);
     on_host_ops(adviser);
+    put_in_order(adviser->report, first);
 }
 
 static int advice_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

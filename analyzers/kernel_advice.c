@@ -87,6 +87,17 @@ static enum ids_occupancy_limit limit_at(const struct kernel_table *kernels, siz
     return IDS_LIMIT_UNKNOWN;
 }
 
+/* Matrix products and convolutions hold their tiles in registers by design, and nobody can change a library's tiles. */
+static int is_of_library(const struct kernel_table *kernels, size_t row) {
+    static const char *const words[] = {"gemm",   "cudnn", "convolve", "winograd",
+                                        "miopen", "Cijk_", "cublas",   "rocblas"};
+    const char *name = text_at(kernels, row, kernels->name);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strstr(name, words[i])) return 1;
+    }
+    return *text_at(kernels, row, kernels->matrix) != '\0';
+}
+
 /* What limits the kernel, and what can be done: "registers (128 a thread) - ...". */
 static const char *say_limit(struct ids_report *report, const struct kernel_table *kernels, size_t row,
                              enum ids_occupancy_limit limit) {
@@ -131,9 +142,9 @@ struct ids_kernel_advice ids_low_occupancy_advice(struct ids_report *report) {
         if (occupancy <= 0 || strcmp(text_at(&kernels, row, kernels.class), "compute") != 0) continue;
         ids_sum(&known_ps, time_ps);
         if (waves > 0 && waves < 1) occupancy *= waves;
-        if (occupancy > 0.5 || !strcmp(text_at(&kernels, row, kernels.matrix), "used")) continue;
+        if (occupancy > 0.5 || is_of_library(&kernels, row)) continue;
         ids_sum(&low_ps, time_ps);
-        add(&causes[limit_at(&kernels, row)], &kernels, row);
+        add(&causes[waves > 0 && waves < 1 ? IDS_LIMIT_GRID : limit_at(&kernels, row)], &kernels, row);
     }
     size_t most = 0;
     for (size_t limit = 1; limit < IDS_LIMIT_COUNT; limit++) {
@@ -149,27 +160,58 @@ struct ids_kernel_advice ids_low_occupancy_advice(struct ids_report *report) {
     if (!limit)
         return (struct ids_kernel_advice){
             "Low occupancy: larger blocks, or fewer registers and less shared memory per thread, let more warps run",
-            evidence};
-    return (struct ids_kernel_advice){ids_report_text(report, "Low occupancy: limited by %s", limit), evidence};
+            evidence, "occupancy.median"};
+    return (struct ids_kernel_advice){ids_report_text(report, "Low occupancy: limited by %s", limit), evidence,
+                                      "occupancy.median"};
 }
 
 /* --- matrix units ----------------------------------------------------------------------------------------------- */
 
-struct ids_kernel_advice ids_matrix_advice(struct ids_report *report, enum ids_framework framework) {
+/* "; of f16 the device computes up to 8.0 times as much: 125 TFLOP/s instead of 15.7 TFLOP/s" */
+static const char *say_peaks(struct ids_report *report, const struct ids_peaks *peaks, const char *type) {
+    double ordinary = peaks->flops[IDS_BY_VECTOR], half = peaks->flops[IDS_BY_BF16];
+    char fast[IDS_VALUE_ROOM], slow[IDS_VALUE_ROOM];
+    if (ordinary <= 0 || half <= ordinary) return "";
+    ids_value_format(ids_real_value(IDS_UNIT_FLOPS, half), fast, sizeof fast);
+    ids_value_format(ids_real_value(IDS_UNIT_FLOPS, ordinary), slow, sizeof slow);
+    return ids_report_text(report, "; of %s the device computes up to %.1f times as much: %s instead of %s", type,
+                           half / ordinary, fast, slow);
+}
+
+/* Tensor Cores of before Ampere take f16 alone. */
+static int has_cores_for_half(const struct ids_device *device) {
+    return device->multiprocessor && device->multiprocessor->warp == 32 && device->capability_major >= 7;
+}
+
+static const char *how_of(enum ids_framework framework, int takes_f32) {
+    if (framework == IDS_PYTORCH)
+        return takes_f32 ? "torch.set_float32_matmul_precision('high'), or autocast to bf16"
+                         : "torch.autocast to f16, with a GradScaler where gradients are small";
+    if (framework == IDS_JAX)
+        return takes_f32 ? "jax_default_matmul_precision='tensorfloat32', or bf16"
+                         : "compute in f16, and scale the loss where gradients are small";
+    return takes_f32 ? "allow TF32, or compute in bf16" : "compute in f16 (mixed precision)";
+}
+
+struct ids_kernel_advice ids_matrix_advice(struct ids_report *report, const struct ids_matrix_circumstances *about) {
     struct kernel_table kernels;
-    struct cause missed = {0};
+    struct cause missed = {0}, ordinary = {0};
     int64_t all_ps = 0;
     if (open_table(report, &kernels)) return (struct ids_kernel_advice){0};
     for (size_t row = 0; row < kernels.table->row_count; row++) {
+        const char *use = text_at(&kernels, row, kernels.matrix);
         ids_sum(&all_ps, number_at(&kernels, row, kernels.total));
-        if (!strcmp(text_at(&kernels, row, kernels.matrix), "missed")) add(&missed, &kernels, row);
+        if (!strcmp(use, "missed")) add(&missed, &kernels, row);
+        if (!strcmp(use, "not used") && has_cores_for_half(about->device)) add(&ordinary, &kernels, row);
     }
-    if (!missed.kernels || missed.time_ps < all_ps / LEAST_SHARE) return (struct ids_kernel_advice){0};
-    const char *how = framework == IDS_PYTORCH ? "torch.set_float32_matmul_precision('high'), or autocast to bf16"
-                      : framework == IDS_JAX   ? "jax_default_matmul_precision='tensorfloat32', or bf16"
-                                               : "allow TF32, or compute in bf16";
+    int takes_f32 = missed.time_ps >= ordinary.time_ps;
+    const struct cause *cause = takes_f32 ? &missed : &ordinary;
+    if (!cause->kernels || cause->time_ps < all_ps / LEAST_SHARE) return (struct ids_kernel_advice){0};
     return (struct ids_kernel_advice){
-        ids_report_text(report, "Matrix products run beside the matrix units, on the ordinary ones: %s", how),
-        ids_report_text(report, "%s: %s of the kernel time", kernels_of(report, &kernels, &missed),
-                        share_of(report, missed.time_ps, all_ps))};
+        ids_report_text(report, "Matrix products run beside the matrix units, on the ordinary ones: %s",
+                        how_of(about->framework, takes_f32)),
+        ids_report_text(report, "%s: %s of the kernel time%s", kernels_of(report, &kernels, cause),
+                        share_of(report, cause->time_ps, all_ps),
+                        say_peaks(report, &about->peaks, takes_f32 ? "bf16" : "f16")),
+        takes_f32 ? "kernels.matrix_missed_share" : "kernels.matrix_share"};
 }

@@ -5,18 +5,26 @@
 #define IDS_ANALYZERS_KERNEL_ADVICE_H
 
 #include "analyzers/remedies.h"
+#include "lib/analysis/peaks.h"
 #include "lib/report/report.h"
 
 /* In the report's memory; `what` is NULL where there is nothing to say. */
 struct ids_kernel_advice {
-    const char *what, *evidence;
+    const char *what, *evidence, *explain;
 };
 
-/* Half or more of the time of kernels whose occupancy is known is at 50 % or less. Kernels on matrix units are left
- * out: they hide latency by stages of copies, not by warps. */
+/* Half or more of the time of kernels whose occupancy is known is at 50 % or less. Kernels of
+ * libraries and matrix products are left out: they hold their tiles in registers, and hide latency by stages of copies,
+ * not by warps. */
 struct ids_kernel_advice ids_low_occupancy_advice(struct ids_report *report);
 
-/* A tenth or more of the kernel time misses the matrix units. */
-struct ids_kernel_advice ids_matrix_advice(struct ids_report *report, enum ids_framework framework);
+/* A tenth or more of the kernel time is in matrix products beside the matrix units: f32, where the device has units for
+ * it (TF32), or for f16. */
+struct ids_matrix_circumstances {
+    enum ids_framework framework;
+    const struct ids_device *device;
+    struct ids_peaks peaks;
+};
+struct ids_kernel_advice ids_matrix_advice(struct ids_report *report, const struct ids_matrix_circumstances *about);
 
 #endif

@@ -67,6 +67,7 @@ static const struct ids_column_def columns[] = {
     {"max", "max", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"occupancy", "occupancy", IDS_UNIT_RATIO, 0},
     {"limited_by", "limited by", IDS_UNIT_NONE, 0},
+    {"waves", "waves", IDS_UNIT_NUMBER, IDS_COLUMN_SPARE},
     {"registers", "regs", IDS_UNIT_COUNT, 0},
     {"name", "kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"op", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
@@ -77,7 +78,6 @@ static const struct ids_column_def columns[] = {
     {"dynamic_shared", "dynamic shared", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"achieved_occupancy", "achieved", IDS_UNIT_RATIO, IDS_COLUMN_DETAIL},
     {"blocks_at_once", "blocks at once", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
-    {"waves", "waves", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
     {"tail_share", "tail", IDS_UNIT_RATIO, IDS_COLUMN_DETAIL},
     {"matrix_units", "matrix units", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"launch_mean", "launch call", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
@@ -98,8 +98,10 @@ static const struct ids_table_def kernels = {
     "Share is of the kernel time. The fingerprint is the HLO op's; in_steps is the time that belongs to steps, "
     "count_in_steps the executions that do, and squares the sum of the squares of the steps' sums in s². Limited by: "
     "what "
-    "keeps more threads from being resident on a multiprocessor (registers, shared memory, block size, the number of "
-    "blocks), or on the device (grid); blocks_at_once is of a multiprocessor. tail_share is the share of the time that "
+    "keeps the occupancy from being higher, that is, more threads from being resident on a multiprocessor: registers, "
+    "shared memory, block size, the number of blocks; grid where the occupancy is not known and there are fewer blocks "
+    "than multiprocessors. waves: how often the grid fills the device; below 1 a part of it stays idle, whatever the "
+    "occupancy. blocks_at_once is of a multiprocessor. tail_share is the share of the time that "
     "the last, partial wave of blocks leaves idle. matrix_units: used, not used, or missed (the device has them for "
     "that "
     "type), by the kernel's name.",
@@ -215,6 +217,7 @@ static void put_row(const struct ids_analysis *analysis, struct ids_report *repo
         ids_int_value(IDS_UNIT_TIME, group->max_ps),
         positive(IDS_UNIT_RATIO, shape->occupancy),
         ids_text_value(computes ? ids_occupancy_limit_name((enum ids_occupancy_limit)shape->limit) : NULL),
+        positive(IDS_UNIT_NUMBER, shape->waves),
         known(IDS_UNIT_COUNT, shape->registers),
         ids_text_value(ids_trace_text(trace, trace->names[group->first->name].text)),
         ids_text_value(op ? ids_trace_text(trace, op->name) : NULL),
@@ -225,7 +228,6 @@ static void put_row(const struct ids_analysis *analysis, struct ids_report *repo
         known(IDS_UNIT_BYTES, shape->dynamic_shared_bytes),
         positive(IDS_UNIT_RATIO, shape->achieved),
         known(IDS_UNIT_COUNT, shape->blocks_at_once ? shape->blocks_at_once : -1),
-        positive(IDS_UNIT_NUMBER, shape->waves),
         shape->waves > 0 ? ids_real_value(IDS_UNIT_RATIO, ids_tail_share(shape)) : ids_no_value(IDS_UNIT_RATIO),
         ids_text_value(ids_matrix_use_name(ids_matrix_use(trace, group->first))),
         mean_of(launched->call_ps, launched->count),

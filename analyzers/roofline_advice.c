@@ -140,7 +140,7 @@ static const char *remedy_of(const char *bound) {
 }
 
 struct ids_roofline_advice ids_loss_advice(struct ids_report *report) {
-    struct ids_roofline_advice none = {NULL, NULL};
+    struct ids_roofline_advice none = {NULL, NULL, NULL};
     const struct ids_table *roofline = ids_report_find_table(report, "roofline");
     double loss, judged, all_ps = 0;
     size_t most = 0;
@@ -161,6 +161,7 @@ struct ids_roofline_advice ids_loss_advice(struct ids_report *report) {
                                                       (long long)alike.i);
     const char *part = say(report, ids_real_value(IDS_UNIT_RATIO, (double)lost.i / all_ps));
     return (struct ids_roofline_advice){
+        .op = cell(roofline, most, "name").text,
         .what = ids_report_text(
             report, "If every op ran at its roofline, the window would be %s shorter; %s of that is %s - %s",
             say(report, ids_real_value(IDS_UNIT_RATIO, loss)), part, ops, remedy_of(bound.missing ? "" : bound.text)),

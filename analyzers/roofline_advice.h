@@ -11,7 +11,7 @@ const char *ids_layers_in_words(struct ids_report *report);
 
 /* In the report's memory; `what` is NULL where little is lost, or not known. */
 struct ids_roofline_advice {
-    const char *what, *evidence;
+    const char *what, *evidence, *op; /* op: that loses most, as its row is called */
 };
 struct ids_roofline_advice ids_loss_advice(struct ids_report *report);
 

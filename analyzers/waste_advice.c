@@ -17,70 +17,109 @@
 
 enum { ACCELERATORS = 1 << IDS_DEVICE_GPU | 1 << IDS_DEVICE_TPU, ALL = -1 };
 
+/* "f32[8] -> c64[8], of ...": into complex numbers. */
+static int becomes_complex(const char *why) {
+    const char *to = strstr(why, " -> c");
+    return to && (!strncmp(to, " -> c64[", 8) || !strncmp(to, " -> c128[", 9));
+}
+
+/* "f32[8,8]{1,0} -> f32[8,8]{1,0}, of ...": the same on either side. */
+static int stays_as_it_is(const char *why) {
+    const char *to = strstr(why, " -> ");
+    size_t length = to ? (size_t)(to - why) : 0;
+    return length && !strncmp(why, to + 4, length) && (to[4 + length] == ',' || !to[4 + length]);
+}
+
 static const struct sentence {
     enum ids_waste waste;
-    int platforms; /* bits of enum ids_device_kind */
+    int platforms;                 /* bits of enum ids_device_kind */
+    int (*holds)(const char *why); /* NULL: always */
     const char *problem;
     const char *remedy[2]; /* of JAX and the others, of PyTorch; NULL: as for JAX */
 } sentences[] = {
     {IDS_WASTE_RECOMPUTED,
      ALL,
+     NULL,
      "The forward pass is computed again for the backward pass",
      {SAVE_MORE, "where memory allows, checkpoint fewer modules, or give torch.utils.checkpoint a policy that keeps "
                  "matrix products"}},
     {IDS_WASTE_REPEATED,
      ALL,
+     NULL,
      "The program computes the same twice",
      {"compute it once and use the result; look for two calls with the same arguments, and for optimization_barrier "
       "between them",
       NULL}},
     {IDS_WASTE_REPLICATED,
      ALL,
+     NULL,
      "A collective exchanges what every device has already",
      {"leave it out: under shard_map the gradient of a replicated argument is summed already, and what psum and "
       "all_gather returned is everywhere",
       NULL}},
     {IDS_WASTE_GATHERED,
      ALL,
+     NULL,
      "An all-gather brings whole arrays of which each device uses a slice",
      {GATHER_LESS, NULL}},
     {IDS_WASTE_REDUCED,
      ALL,
+     NULL,
      "An all-reduce sums whole arrays of which each device uses a slice",
      {"use psum_scatter under shard_map, which has half the traffic; on a GPU and a TPU XLA does so itself where the "
       "result has the sharding of its slice (out_shardings, with_sharding_constraint)",
       "use reduce_scatter_tensor (FSDP does)"}},
     {IDS_WASTE_LAYOUT,
      ALL,
+     stays_as_it_is,
+     "Arrays are copied as they are",
+     {"a value is still needed when its memory is overwritten, as that of a donated argument or of what a loop "
+      "carries: "
+      "read it before what replaces it is made; donate an argument that is returned as it came",
+      "leave out clone(), and write in place where nobody else reads the tensor"}},
+    {IDS_WASTE_LAYOUT,
+     ALL,
+     NULL,
      "Arrays are only copied or transposed",
      {"keep one layout: let einsum contract the dimensions where they are instead of transposing, keep parameters and "
-      "batches in the layout that their product wants; a copy within one layout keeps a value that is overwritten",
+      "batches in the layout that their product wants",
       "keep one memory format (channels_last throughout), and leave out contiguous() and clone() where views do"}},
     {IDS_WASTE_CONVERT,
      ALL,
+     becomes_complex,
+     "Real arrays are converted to complex numbers",
+     {"transform them as real numbers (jnp.fft.rfft and irfft), which computes and moves half as much",
+      "transform them as real numbers (torch.fft.rfft and irfft), which computes and moves half as much"}},
+    {IDS_WASTE_CONVERT,
+     ALL,
+     NULL,
      "Arrays are only converted to another dtype",
      {"keep one dtype along the path: store parameters and caches in the dtype of the products, and convert inside "
       "what is fused",
       "store parameters in the dtype of autocast, and convert once ahead of the loop"}},
     {IDS_WASTE_PAD,
      ALL,
+     NULL,
      "Arrays are only padded",
      {"choose sizes that need no padding (multiples of 128 for products on a TPU, of 8 on a GPU), or pad once ahead of "
       "the loop",
       NULL}},
-    {IDS_WASTE_ATTENTION, ACCELERATORS, "Attention writes its scores to memory", {FUSED_ATTENTION}},
+    {IDS_WASTE_ATTENTION, ACCELERATORS, NULL, "Attention writes its scores to memory", {FUSED_ATTENTION}},
     {IDS_WASTE_SERIAL,
      ALL,
+     NULL,
      "Asynchronous copies or collectives are waited for as soon as they begin",
      {"put work between: let XLA schedule for latency (--xla_tpu_enable_latency_hiding_scheduler=true, "
       "--xla_gpu_enable_latency_hiding_scheduler=true), and prefetch one layer ahead",
       NULL}},
 };
 
-struct ids_remedy ids_waste_remedy(enum ids_waste waste, enum ids_framework framework, enum ids_device_kind platform) {
+struct ids_remedy ids_waste_remedy(enum ids_waste waste, const char *why, enum ids_framework framework,
+                                   enum ids_device_kind platform) {
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {
         const struct sentence *of = &sentences[i];
         if (of->waste != waste || !(of->platforms & 1 << platform)) continue;
+        if (of->holds && (!why || !of->holds(why))) continue;
         const char *own = framework == IDS_PYTORCH ? of->remedy[1] : NULL;
         return (struct ids_remedy){of->problem, own ? own : of->remedy[0]};
     }

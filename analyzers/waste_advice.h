@@ -19,7 +19,8 @@ struct ids_waste_sum {
 /* By enum ids_waste; out of the report's table. */
 void ids_waste_sums(const struct ids_report *report, struct ids_waste_sum sums[IDS_WASTE_COUNT]);
 
-/* What stands in advice on it; NULL problem: nothing can be done there. */
-struct ids_remedy ids_waste_remedy(enum ids_waste waste, enum ids_framework framework, enum ids_device_kind platform);
+/* What stands in advice on it; NULL problem: nothing can be done there. `why` is that of the row, NULL unknown. */
+struct ids_remedy ids_waste_remedy(enum ids_waste waste, const char *why, enum ids_framework framework,
+                                   enum ids_device_kind platform);
 
 #endif

@@ -65,7 +65,7 @@ CREATE TABLE launch_shape (   -- how kernels were launched
     block_z INTEGER,          -- threads
     occupancy REAL,           -- theoretical, 0 to 1: as the file says, else computed from the launch and the device
     achieved_occupancy REAL,  -- as Kineto estimates it from the size of the grid, 0 to 1
-    limited_by TEXT,          -- what keeps more threads from being resident: registers, shared memory, block size, blocks, grid; nothing
+    limited_by TEXT,          -- what keeps the occupancy from being higher: registers, shared memory, block size, blocks; nothing; grid where it is not known and the grid is small
     blocks_at_once INTEGER,   -- of a multiprocessor
     waves REAL,               -- blocks of the grid, in times of what the device holds at once
     ranks TEXT,               -- of a collective: which ranks take part

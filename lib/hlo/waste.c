@@ -157,7 +157,8 @@ static enum ids_waste mover_of(uint16_t deeds) {
     enum { BESIDE = IDS_DOES_NOTHING | IDS_DOES_MOVE };
     if (!(deeds & ~BESIDE) && deeds & IDS_DOES_MOVE) return IDS_WASTE_LAYOUT;
     if (!(deeds & ~(BESIDE | IDS_DOES_CONVERT)) && deeds & IDS_DOES_CONVERT) return IDS_WASTE_CONVERT;
-    if (!(deeds & ~(BESIDE | IDS_DOES_CONSTANT | IDS_DOES_PAD)) && deeds & IDS_DOES_PAD) return IDS_WASTE_PAD;
+    if (!(deeds & ~(BESIDE | IDS_DOES_CONSTANT | IDS_DOES_PAD | IDS_DOES_SLICE)) && deeds & IDS_DOES_PAD)
+        return IDS_WASTE_PAD;
     return IDS_NO_WASTE;
 }
 

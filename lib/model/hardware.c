@@ -59,7 +59,7 @@ void ids_hardware_fill(const struct ids_device *device, struct ids_shape *shape)
     shape->blocks_at_once = (int32_t)fit.blocks;
     if (shape->occupancy <= 0) shape->occupancy = fit.share;
     if (blocks > 0) shape->waves = (double)blocks / (double)(fit.blocks * device->cores);
-    shape->limit = (uint8_t)(shape->waves > 0 && shape->waves < 1 ? IDS_LIMIT_GRID : fit.limit);
+    shape->limit = (uint8_t)fit.limit; /* of the occupancy, which does not go by the grid */
 }
 
 double ids_tail_share(const struct ids_shape *shape) {

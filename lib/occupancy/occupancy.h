@@ -26,7 +26,7 @@ enum ids_occupancy_limit {
     IDS_LIMIT_BLOCKS,    /* it holds no more blocks, and they are small */
     IDS_LIMIT_REGISTERS, /* of a thread */
     IDS_LIMIT_SHARED,    /* shared memory of a block */
-    IDS_LIMIT_GRID,      /* fewer blocks than would fill the device once (the caller knows) */
+    IDS_LIMIT_GRID,      /* fewer blocks than multiprocessors, where the occupancy is not known (the caller knows) */
     IDS_LIMIT_COUNT,
 };
 

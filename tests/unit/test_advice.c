@@ -296,9 +296,10 @@ START_TEST(low_occupancy_is_said_where_the_device_computes) {
 END_TEST
 
 /* Of an A100, whose 40 kernels a step are all alike. */
+static const char *device_stats = "device_vendor=Nvidia core_count=108 compute_cap_major=8 compute_cap_minor=0";
 static void occupancy_of(const char *kernel, const char *details) {
     static char stats[256];
-    plane_stats = "device_vendor=Nvidia core_count=108 compute_cap_major=8 compute_cap_minor=0";
+    plane_stats = device_stats;
     kernel_name = kernel;
     snprintf(stats, sizeof stats, "kernel_details=\"%s\"", details);
     record_kernels(40, stats, 4000);
@@ -315,6 +316,10 @@ START_TEST(what_limits_the_occupancy_is_said) {
         {"k", "regs:32 shm:0 grid:2160,1,1 block:1024,1,1", NULL}, /* 100 % */
         {"k", "regs:16 shm:0 grid:34560,1,1 block:32,1,1", "limited by the number of blocks (of 32,1,1 threads)"},
         {"k", "regs:32 shm:0 grid:54,1,1 block:256,1,1", "limited by the grid (54,1,1)"},
+        {"k", "regs:128 shm:0 grid:54,1,1 block:256,1,1", "limited by the grid (54,1,1)"},
+        {"cudnn::bn_bw_1C11_kernel_new<float>", "regs:128 shm:0 grid:2160,1,1 block:256,1,1", NULL}, /* a library's */
+        {"volta_dgemm_64x64_nn", "regs:128 shm:0 grid:2160,1,1 block:256,1,1", NULL},
+        {"ampere_sgemm_128x64_nn", "regs:128 shm:0 grid:2160,1,1 block:256,1,1", NULL}, /* its tiles lie in registers */
         {"ampere_fp16_s16816gemm_fp16", "regs:128 shm:0 grid:2160,1,1 block:256,1,1", NULL}, /* hides it otherwise */
         {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "regs:96 shm:0 grid:24,1,1 block:512,1,1", NULL},
     };
@@ -391,6 +396,27 @@ START_TEST(matrix_units_that_are_missed_are_said) {
     occupancy_of("cutlass_80_tensorop_s1688gemm", "regs:32 shm:0 grid:2160,1,1 block:1024,1,1");
     ck_assert_ptr_null(about("beside the matrix units"));
     ids_report_done(&report);
+}
+END_TEST
+
+/* f32 on the Tensor Cores of a V100: not as it is, but as f16. A P100 has none. */
+START_TEST(cores_for_half_are_said) {
+    const char *a100 = device_stats;
+    device_stats = "device_vendor=Nvidia core_count=80 compute_cap_major=7 compute_cap_minor=0 memory_size=17000000000";
+    occupancy_of("volta_sgemm_128x64_nn", "regs:122 shm:0 grid:2160,1,1 block:128,1,1");
+    const struct ids_advice *said = about("beside the matrix units");
+    ck_assert_ptr_nonnull(said);
+    ck_assert_msg(strstr(said->what, "f16") && !strstr(said->what, "tensorfloat32"), "%s", said->what);
+    ck_assert_msg(strstr(said->evidence, "up to 8.0 times as much: 125 TFLOP/s instead of 15.7") != NULL, "%s",
+                  said->evidence);
+    ck_assert_str_eq(said->explain, "kernels.matrix_share");
+    ck_assert_ptr_null(about("Low occupancy"));
+    ids_report_done(&report);
+    device_stats = "device_vendor=Nvidia core_count=56 compute_cap_major=6 compute_cap_minor=0";
+    occupancy_of("maxwell_sgemm_128x64_nn", "regs:122 shm:0 grid:2160,1,1 block:128,1,1");
+    ck_assert_ptr_null(about("beside the matrix units"));
+    ids_report_done(&report);
+    device_stats = a100;
 }
 END_TEST
 
@@ -775,7 +801,7 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, the_slowest_stage_of_input
               many_small_kernels_are_said, what_keeps_small_kernels_apart_is_evidence,
               low_occupancy_is_said_where_the_device_computes, what_limits_the_occupancy_is_said,
               a_clock_that_is_held_back_is_said, ops_on_the_host_are_said, matrix_units_that_are_missed_are_said,
-              time_outside_the_steps_is_said, the_step_that_opens_the_window_is_not_outside,
+              cores_for_half_are_said, time_outside_the_steps_is_said, the_step_that_opens_the_window_is_not_outside,
               instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece, who_waits_less_decides,
               what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
               a_recording_that_is_not_open_is_no_cost, even_work_wins_no_more_than_there_is,

@@ -189,6 +189,36 @@ START_TEST(copies_for_a_loop_are_kept_apart) {
 }
 END_TEST
 
+/* With a slice a pad is one still; with what computes it is none. */
+START_TEST(pads_with_slices) {
+    begin();
+    int cut = computation("cut", 1);
+    int p = parameter("p", "64", 0);
+    ADD("zero", "constant", "", 0);
+    int zero = last();
+    ADD("s", "slice", "50", p, 0);
+    ADD("pad", "pad", "64", last(), zero, 0);
+    int works = computation("works", 1);
+    int q = parameter("q", "64", 0);
+    ADD("zero2", "constant", "", 0);
+    zero = last();
+    ADD("sine", "sine", "64", q, 0);
+    ADD("pad2", "pad", "80", last(), zero, 0);
+    int slices = computation("slices", 1);
+    ADD("s2", "slice", "50", parameter("r", "64", 0), 0);
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64", 0);
+    int pads = calls(ADD("fusion.1", "fusion", "64", x, 0), cut);
+    int computes = calls(ADD("fusion.2", "fusion", "80", pads, 0), works);
+    int cuts = calls(ADD("fusion.3", "fusion", "50", x, 0), slices);
+    finish();
+    ck_assert_str_eq(waste_of(pads), "padding");
+    ck_assert_str_eq(waste_of(computes), "");
+    ck_assert_str_eq(waste_of(cuts), "");
+    end();
+}
+END_TEST
+
 START_TEST(recomputed_by_name) {
     begin();
     is_entry(computation("main", 0));
@@ -518,7 +548,8 @@ START_TEST(many_uses_of_a_long_body) {
 }
 END_TEST
 
-IDS_RUN_SUITE("hlo_waste", fusions_that_only_move, copies_for_a_loop_are_kept_apart, recomputed_by_name,
-              again_only_where_there_are_two, again_inside_fusions, again_in_loops, the_same_of_the_same,
-              collectives_of_what_all_have, collectives_one_after_the_other, collectives_of_which_a_slice_is_used,
-              attention_through_memory, what_stands_behind, what_could_not_be_fused, many_uses_of_a_long_body)
+IDS_RUN_SUITE("hlo_waste", fusions_that_only_move, copies_for_a_loop_are_kept_apart, pads_with_slices,
+              recomputed_by_name, again_only_where_there_are_two, again_inside_fusions, again_in_loops,
+              the_same_of_the_same, collectives_of_what_all_have, collectives_one_after_the_other,
+              collectives_of_which_a_slice_is_used, attention_through_memory, what_stands_behind,
+              what_could_not_be_fused, many_uses_of_a_long_body)

@@ -103,17 +103,79 @@ START_TEST(savings_are_told_in_order) {
 }
 END_TEST
 
-/* What the platform has no fused kernel for, and words of another framework. */
-START_TEST(words_fit) {
-    ck_assert_ptr_null(ids_waste_remedy(IDS_WASTE_ATTENTION, IDS_JAX, IDS_DEVICE_CPU).problem);
-    ck_assert_ptr_nonnull(ids_waste_remedy(IDS_WASTE_ATTENTION, IDS_JAX, IDS_DEVICE_TPU).problem);
-    ck_assert_ptr_nonnull(
-        strstr(ids_waste_remedy(IDS_WASTE_ATTENTION, IDS_PYTORCH, IDS_DEVICE_GPU).remedy, "torch.nn.functional"));
-    ck_assert_ptr_nonnull(
-        strstr(ids_waste_remedy(IDS_WASTE_RECOMPUTED, IDS_PYTORCH, IDS_DEVICE_GPU).remedy, "torch.utils.checkpoint"));
-    for (int w = 1; w < IDS_WASTE_COUNT; w++)
-        ck_assert_ptr_nonnull(ids_waste_remedy((enum ids_waste)w, IDS_PYTORCH, IDS_DEVICE_GPU).remedy);
+/* What moves shows what helps: a copy within one layout, and numbers that are made complex. */
+START_TEST(words_go_by_what_moves) {
+    static const struct {
+        enum ids_waste waste;
+        const char *why, *says;
+    } cases[] = {
+        {IDS_WASTE_LAYOUT, "f32[8,8]{1,0} -> f32[8,8]{1,0}, of x, for dot.1", "copied as they are"},
+        {IDS_WASTE_LAYOUT, "f32[8,8]{1,0} -> f32[8,8]{1,0}", "copied as they are"},
+        {IDS_WASTE_LAYOUT, "f32[8,8]{1,0} -> f32[8,8]{1,0:T(8,128)}, of x", "copied or transposed"},
+        {IDS_WASTE_LAYOUT, "f32[8,8]{1,0} -> f32[8,8]{0,1}, of x", "copied or transposed"},
+        {IDS_WASTE_LAYOUT, "", "copied or transposed"},
+        {IDS_WASTE_CONVERT, "f32[8]{0} -> c64[8]{0}, of x, for fft.0", "Real arrays"},
+        {IDS_WASTE_CONVERT, "f64[8]{0} -> c128[8]{0}", "Real arrays"},
+        {IDS_WASTE_CONVERT, "f32[8]{0} -> bf16[8]{0}, of c64[1]", "another dtype"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ids_remedy said = ids_waste_remedy(cases[i].waste, cases[i].why, IDS_JAX, IDS_DEVICE_CPU);
+        ck_assert_msg(strstr(said.problem, cases[i].says) != NULL, "%s: %s", cases[i].why, said.problem);
+    }
 }
 END_TEST
 
-IDS_RUN_SUITE("waste_advice", each_kind_is_said, little_is_not_said, savings_are_told_in_order, words_fit)
+/* Two devices, on which psum.1 runs half of the time and nothing beside it. `waste`: what is wasted by it. */
+static void record_collective(const char *waste) {
+    static char text[1 << 15];
+    size_t used = 0;
+    for (int d = 0; d < 2; d++) {
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "plane /device:TPU:%d\nmeta big.1 hlo_category=\"loop fusion\" program_id=1\n"
+                                 "meta psum.1 hlo_category=all-reduce program_id=1\nline 1 \"XLA Modules\"\n"
+                                 "0us 3000us m(1)\nline 2 \"XLA Ops\"\n",
+                                 d);
+        for (int i = 0; i < 30; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%dus 50us big.1\n%dus 50us psum.1\n", 100 * i,
+                                     100 * i + 50);
+    }
+    snprintf(text + used, sizeof text - used,
+             "hlo module=m name=psum.1 opcode=all-reduce program=1 fingerprint=2 waste_why=proof waste=%s\n", waste);
+    advise_on(text);
+}
+
+START_TEST(proof_replaces_the_piece_of_its_collective) {
+    record_collective("none");
+    ck_assert_ptr_nonnull(about("Collectives run and nothing computes"));
+    const int64_t whole_ps = about("Collectives run and nothing computes")->saves_ps;
+    ids_report_done(&report);
+    record_collective("replicated");
+    ck_assert_ptr_nonnull(about("what every device has already"));
+    ck_assert_ptr_eq(about("what every device has already"), &report.advice[0]);
+    ck_assert_int_eq(report.advice[0].saves_ps, whole_ps);
+    ck_assert_ptr_null(about("Collectives run and nothing computes"));
+    ids_report_done(&report);
+    record_collective("reduced");
+    ck_assert_int_eq(report.advice[0].saves_ps, whole_ps / 2);
+    ids_report_done(&report);
+    record_collective("gathered"); /* how much less a slice would take, nothing proves */
+    ck_assert_ptr_nonnull(about("Collectives run and nothing computes"));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* What the platform has no fused kernel for, and words of another framework. */
+START_TEST(words_fit) {
+    ck_assert_ptr_null(ids_waste_remedy(IDS_WASTE_ATTENTION, NULL, IDS_JAX, IDS_DEVICE_CPU).problem);
+    ck_assert_ptr_nonnull(ids_waste_remedy(IDS_WASTE_ATTENTION, NULL, IDS_JAX, IDS_DEVICE_TPU).problem);
+    ck_assert_ptr_nonnull(
+        strstr(ids_waste_remedy(IDS_WASTE_ATTENTION, NULL, IDS_PYTORCH, IDS_DEVICE_GPU).remedy, "torch.nn.functional"));
+    ck_assert_ptr_nonnull(strstr(ids_waste_remedy(IDS_WASTE_RECOMPUTED, NULL, IDS_PYTORCH, IDS_DEVICE_GPU).remedy,
+                                 "torch.utils.checkpoint"));
+    for (int w = 1; w < IDS_WASTE_COUNT; w++)
+        ck_assert_ptr_nonnull(ids_waste_remedy((enum ids_waste)w, NULL, IDS_PYTORCH, IDS_DEVICE_GPU).remedy);
+}
+END_TEST
+
+IDS_RUN_SUITE("waste_advice", each_kind_is_said, little_is_not_said, savings_are_told_in_order, words_go_by_what_moves,
+              proof_replaces_the_piece_of_its_collective, words_fit)
