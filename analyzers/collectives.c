@@ -98,7 +98,7 @@ static const struct ids_table_def collectives = {
 static const struct ids_note notes[] = {
     {.before = "AllReduce ", .metric = "collectives.allreduce_share"},
     {.before = "exposed ", .metric = "collectives.exposed_share"},
-    {.before = "waiting for peers ", .metric = "collectives.wait"},
+    {.metric = "collectives.wait", .after = " of waiting for peers in them on all devices"},
     {.metric = "collectives.count", .noun = "collective"},
     {.before = "bus bandwidth ", .metric = "collectives.bus_bandwidth"},
 };

@@ -1,13 +1,13 @@
 #include "analyzers/computations.h"
 
 #include "analyzers/cost_cells.h"
+#include "analyzers/numbers.h"
 #include "analyzers/op_rows.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,27 +58,6 @@ struct computations {
     size_t count, room;
 };
 
-/* The end of a number that may count: "conv2d" has none. */
-static const char *number_end(const char *at) {
-    const char *end = at;
-    while (*end >= '0' && *end <= '9') end++;
-    return end == at || isalpha((unsigned char)*end) ? NULL : end;
-}
-
-static uint64_t hash_without_numbers(const char *text) {
-    uint64_t key = 1;
-    for (const char *at = text; *at;) {
-        const char *end = number_end(at);
-        key = (key ^ (unsigned char)(end ? '*' : *at)) * 0x100000001b3u;
-        /* The rest of a number that does not count is no number of its own. */
-        if (!end && *at >= '0' && *at <= '9') {
-            while (at[1] >= '0' && at[1] <= '9') key = (key ^ (unsigned char)*++at) * 0x100000001b3u;
-        }
-        at = end ? end : at + 1;
-    }
-    return ids_key_of(key, 1);
-}
-
 static uint64_t hash(const char *text) {
     return ids_hash_bytes(text, strlen(text));
 }
@@ -86,7 +65,7 @@ static uint64_t hash(const char *text) {
 static uint64_t key_of(const struct ids_op_row *op) {
     if (*op->fingerprint) return ids_key_of(hash(op->module), hash(op->fingerprint));
     uint64_t name = ids_key_of(hash(op->module), hash(op->name));
-    return ids_key_of(name, *op->module ? 0 : hash_without_numbers(op->place));
+    return ids_key_of(name, *op->module ? 0 : ids_hash_without_numbers(op->place));
 }
 
 /* "fusion." of "fusion.12" and "fusion.17": not into a number. */
@@ -115,7 +94,7 @@ static int add(struct computations *all, const struct ids_op_row *op) {
     if (strcmp(same->first->name, op->name) != 0) same->same_name = same_beginning(same, op->name);
     if (!strcmp(same->first->place, op->place)) return 0;
     same->places_differ = 1;
-    same->places_unlike |= hash_without_numbers(same->first->place) != hash_without_numbers(op->place);
+    same->places_unlike |= ids_hash_without_numbers(same->first->place) != ids_hash_without_numbers(op->place);
     return 0;
 }
 
@@ -123,26 +102,6 @@ static int most_first(const void *a, const void *b) {
     const struct computation *left = a, *right = b;
     if (left->self_ps != right->self_ps) return left->self_ps < right->self_ps ? 1 : -1;
     return (left->first > right->first) - (left->first < right->first);
-}
-
-/* "train_step/layer_*\/attn": a * for each number. NULL when memory ran out. */
-static const char *without_numbers(struct ids_report *report, const char *text) {
-    char *copy = malloc(strlen(text) + 1), *to = copy;
-    if (!copy) return NULL;
-    for (const char *at = text; *at;) {
-        const char *end = number_end(at);
-        if (end) {
-            *to++ = '*';
-            at = end;
-            continue;
-        }
-        do *to++ = *at++;
-        while (at[-1] >= '0' && at[-1] <= '9' && *at >= '0' && *at <= '9');
-    }
-    *to = '\0';
-    const char *kept = ids_report_text(report, "%s", copy);
-    free(copy);
-    return kept;
 }
 
 static struct ids_value text_or_none(const char *text) {
@@ -157,7 +116,7 @@ static int list(struct ids_report *report, const struct computation *same, int64
     const struct ids_op_row *op = same->first;
     const char *name = op->name, *place = op->place;
     if (name[same->same_name]) name = ids_report_text(report, "%.*s*", (int)same->same_name, op->name);
-    if (same->places_differ && !same->places_unlike) place = without_numbers(report, op->place);
+    if (same->places_differ && !same->places_unlike) place = ids_without_numbers(report, op->place);
     if (!place) return -1;
     struct ids_value cost_cells[IDS_COST_CELLS];
     ids_cost_cells(&same->cost, op->communicates, cost_cells);

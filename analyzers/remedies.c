@@ -141,6 +141,13 @@ static int allocates_on_gpu(const struct ids_circumstances *about) {
     return is_gpu(about) && allocates(about);
 }
 
+/* The first call of the runtime makes the device's context, whatever it is for: frameworks call cudaFree(0). Memory is
+ * taken and freed in milliseconds. */
+static int makes_context(const struct ids_circumstances *about) {
+    const int64_t long_ps = 100000000000; /* 100 ms */
+    return allocates_on_gpu(about) && about->mean_ps >= long_ps;
+}
+
 static int loads_code(const struct ids_circumstances *about) {
     static const char *const names[] = {"module", "library", "launch", "funcget", "fatbinary", NULL};
     return is_call_of_runtime(about->culprit) && has_any(about->culprit, names);
@@ -252,6 +259,9 @@ static const struct sentence {
       "keep shapes the same, or mark what changes as dynamic (torch.compile), and warm up before measuring",
       "give tf.function an input_signature, keep shapes the same, and warm up before measuring",
       "compile ahead of the loop, and warm up before measuring"}},
+    {IDS_HOST_RUNTIME, makes_context, "The host makes the device's context while the device waits",
+     {"a program's first call of the runtime does this once: warm up before measuring, and record later steps", NULL,
+      NULL, NULL}},
     {IDS_HOST_RUNTIME, allocates_on_gpu, "The host allocates or frees memory while the device waits",
      {"allocate ahead of the loop: let XLA preallocate (XLA_PYTHON_CLIENT_PREALLOCATE), donate arguments, warm up "
       "before measuring",

@@ -73,6 +73,7 @@ static const struct ids_column_def columns[] = {
     {"self", "self", IDS_UNIT_TIME, 0},
     {"share", "share", IDS_UNIT_RATIO, 0},
     IDS_COST_COLUMNS(0),
+    {"note", "note", IDS_UNIT_NONE, IDS_COLUMN_SPARE},
     {"alike", "alike", IDS_UNIT_COUNT, IDS_COLUMN_SPARE},
     {"name", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
@@ -85,7 +86,10 @@ static const struct ids_table_def roofline = {
     IDS_COUNT_OF(columns),
     "Ops that compute, those first that took the most time above their roofline, or all of whose time is in question "
     "because nothing says what they compute (no values: kernels of the user's, such as Pallas and Triton). As in the "
-    "table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row.",
+    "table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row. note: what it "
+    "means where a share of a peak is above 100 %: the peak is given too low (or not that of this device), or bytes "
+    "come "
+    "from a cache that counts as memory here.",
     IDS_TABLE_TOP,
 };
 
@@ -93,6 +97,7 @@ static const struct ids_column_def program_columns[] = {
     {"self", "self", IDS_UNIT_TIME, 0},
     {"judged", "with a roofline", IDS_UNIT_TIME, 0},
     IDS_COST_COLUMNS(0),
+    {"note", "note", IDS_UNIT_NONE, IDS_COLUMN_SPARE},
     {"name", "program", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def programs = {
@@ -128,22 +133,25 @@ static void put_rate(struct ids_report *report, const char *id, enum ids_unit un
                            unit == IDS_UNIT_RATE ? "bytes" : "operations");
 }
 
-static const char no_peak[] =
-    "the peak of this device is not known: give --peak-flops (900 TFLOP/s) and --peak-bandwidth (3000 GB/s)";
+#define NO_PEAK "the peak of this device is not known: give "
+static const char no_peak_flops[] = NO_PEAK "--peak-flops (900 TFLOP/s)",
+                  no_peak_bandwidth[] = NO_PEAK "--peak-bandwidth (3000 GB/s)",
+                  no_peaks[] = NO_PEAK "--peak-flops (900 TFLOP/s) and --peak-bandwidth (3000 GB/s)";
 
 static const char *why_no_flops(const struct ids_op_cost *cost) {
     if (!cost->has_flops) return "no op of this trace has a known number of operations";
-    return cost->flops_time > 0 || cost->flops <= 0 ? NULL : no_peak;
+    return cost->flops_time > 0 || cost->flops <= 0 ? NULL : no_peak_flops;
 }
 
 static const char *why_no_bytes(const struct ids_op_cost *cost) {
     if (!cost->has_bytes) return "no op of this trace has a known number of bytes";
-    return cost->bytes_time > 0 || cost->bytes <= 0 ? NULL : no_peak;
+    return cost->bytes_time > 0 || cost->bytes <= 0 ? NULL : no_peak_bandwidth;
 }
 
 static const char *why_no_roof(const struct ids_op_cost *cost) {
     if (cost->has_roof) return NULL;
-    return cost->has_flops || cost->has_bytes ? no_peak : "no op of this trace has a known cost";
+    if (!cost->has_flops && !cost->has_bytes) return "no op of this trace has a known cost";
+    return cost->flops_time > 0 ? no_peak_bandwidth : cost->bytes_time > 0 ? no_peak_flops : no_peaks;
 }
 
 static void put_memory_bound(struct ids_report *report, const char *device, const struct ids_op_cost *cost) {
@@ -216,7 +224,10 @@ static void put_mfu(const struct ids_analysis *analysis, struct ids_report *repo
     else
         ids_report_no_data(report, "efficiency.model_flops", IDS_UNIT_NUMBER, NULL, "%s",
                            flops > 0 ? "no steps in this trace" : none);
-    put_share(report, "efficiency.mfu", NULL, model_time, time, flops <= 0 ? none : model_time <= 0 ? no_peak : NULL);
+    put_share(report, "efficiency.mfu", NULL, model_time, time,
+              flops <= 0        ? none
+              : model_time <= 0 ? no_peak_flops
+                                : NULL);
     put_tokens(analysis, report);
 }
 
@@ -246,14 +257,21 @@ static struct ids_value cell(const struct ids_table *table, size_t row, const ch
     return *ids_table_cell(table, row, ids_table_column(table, column));
 }
 
+/* What it means that an op is faster than the device can be; nothing where none is. */
+static struct ids_value note_on(const struct ids_value cells[IDS_COST_CELLS]) {
+    int too_fast = !cells[1].missing && cells[1].d > 1 + ROUNDING,
+        too_wide = !cells[3].missing && cells[3].d > 1 + ROUNDING;
+    return ids_text_value(too_fast ? "peak FLOP/s too low" : too_wide ? "cached, or peak too low" : NULL);
+}
+
 static void list_row(struct ids_report *report, const struct ids_table *from, size_t row) {
     static const char *const same[] = {"flop_rate", "flops_share", "bandwidth",   "bandwidth_share",
                                        "intensity", "bound",       "at_roofline", "lost"};
     struct ids_value cells[IDS_COST_CELLS];
     for (int i = 0; i < IDS_COST_CELLS; i++) cells[i] = cell(from, row, same[i]);
     const struct ids_value values[] = {
-        cell(from, row, "self"), cell(from, row, "share"),  IDS_COST_VALUES(cells),   cell(from, row, "ops"),
-        cell(from, row, "name"), cell(from, row, "module"), cell(from, row, "place"),
+        cell(from, row, "self"), cell(from, row, "share"), IDS_COST_VALUES(cells),    note_on(cells),
+        cell(from, row, "ops"),  cell(from, row, "name"),  cell(from, row, "module"), cell(from, row, "place"),
     };
     IDS_ROW(report, ids_report_table(report, &roofline), columns, values);
 }
@@ -318,6 +336,7 @@ static int list_programs(struct ids_report *report) {
             ids_int_value(IDS_UNIT_TIME, all[i].self_ps),
             ids_cost_time(all[i].cost.has_roof, all[i].cost.judged_time),
             IDS_COST_VALUES(cells),
+            note_on(cells),
             ids_text_value(all[i].name),
         };
         IDS_ROW(report, ids_report_table(report, &programs), program_columns, row);
@@ -363,8 +382,9 @@ static const struct ids_note notes[] = {
     {.metric = "efficiency.flops"},
     {.metric = "efficiency.flops_share", .after = " of peak"},
     {.metric = "efficiency.bandwidth"},
-    {.metric = "efficiency.bandwidth_share", .after = " of peak"},
+    {.metric = "efficiency.bandwidth_share", .after = " of peak in the window"},
     {.before = "MFU ", .metric = "efficiency.mfu"},
+    {.metric = "efficiency.model_flops", .after = " model FLOP a step"},
     {.metric = "efficiency.tokens_per_s", .after = " tokens a second"},
     {.metric = "efficiency.judged_share", .after = " of device time judged"},
 };

@@ -68,7 +68,9 @@ static const char *say_rate(struct ids_report *report, const struct ids_table *t
                             const char *share, const char *of) {
     struct ids_value value = cell(table, row, rate), part = cell(table, row, share);
     if (value.missing || value.d <= 0) return "";
-    const char *of_peak = part.missing ? "" : ids_report_text(report, " (%s of peak)", say(report, part));
+    const char *of_peak = part.missing ? ""
+                                       : ids_report_text(report, " (%s of peak%s)", say(report, part),
+                                                         part.d > 1 ? ", which is too low" : "");
     return ids_report_text(report, "%s%s%s", say(report, value), of, of_peak);
 }
 

@@ -1,6 +1,7 @@
 /* waste.c - what ops compute, move or wait for that need not be: copies of layouts, conversions, what is computed
  * again, collectives of what every device has, a softmax that goes through memory. */
 #include "lib/model/waste.h"
+#include "analyzers/numbers.h"
 #include "lib/analysis/context.h"
 #include "lib/base/keymap.h"
 #include "lib/base/saturate.h"
@@ -49,8 +50,10 @@ static const struct ids_table_def waste = {
     "time. repeated: the program computes the same of the same operands elsewhere. replicated: a collective of what "
     "every device has already, or of groups of one device. gathered: an all-gather of which each device uses a slice. "
     "reduced: an all-reduce of which each device uses a slice, so that a reduce-scatter would do. layout: copies, "
-    "transposes and reshapes that move data. convert: conversions of elements alone. padding: pads alone. attention: a "
-    "softmax between two batched products that goes through memory. serial: something asynchronous is waited for as "
+    "transposes and reshapes that move data. convert: conversions of elements alone. padding: pads alone, or after a "
+    "slice. attention: a "
+    "softmax between two batched products that goes through memory, with what scales and masks its scores. serial: "
+    "something asynchronous is waited for as "
     "soon as it is begun. `time` is self time, `per_step` of it what a step has on a device (without steps: the "
     "window). `saving` is the most that a step could win, where the program proves it: all of what is repeated or "
     "replicated, half of an all-reduce that could be a reduce-scatter. `why` is what shows it: what is moved, of what, "
@@ -83,6 +86,7 @@ enum { MOST_ROWS = 500 };
 
 struct row {
     const struct ids_op *op; /* the one with most time */
+    uint8_t places_differ;   /* 1: in numbers, for they are of one row */
     int64_t most_ps, time_ps, step_ps;
     int64_t count, ops;
 };
@@ -147,10 +151,14 @@ static void count_events(struct gathering *gathering) {
     }
 }
 
-/* Ops of one kind that compute the same are one row, on all devices and hosts. */
+/* Ops of one kind that compute the same are one row, on all devices and hosts. So are ops of a framework at places that
+ * differ in numbers only. */
 static uint64_t key_of(const struct ids_trace *trace, const struct ids_op *op) {
     const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
-    uint64_t place = ids_key_of(module ? module->name : 0, ids_key_of(op->name, op->framework_name));
+    const char *path = ids_trace_text(trace, op->framework_name);
+    uint64_t place =
+        ids_key_of(module ? module->name : 0,
+                   ids_key_of(op->name, op->framework ? ids_hash_without_numbers(path) : op->framework_name));
     return ids_key_of(op->fingerprint ? op->fingerprint : place, op->waste);
 }
 
@@ -164,6 +172,7 @@ static int add_op(struct gathering *gathering, const struct ids_op *op, const st
         *fresh = (struct row){.op = op};
     }
     struct row *row = &gathering->rows[*place - 1];
+    row->places_differ |= op->framework && op->framework_name != row->op->framework_name;
     if (own->time_ps > row->most_ps) row->op = op, row->most_ps = own->time_ps;
     ids_sum(&row->time_ps, own->time_ps);
     ids_sum(&row->step_ps, own->step_ps);
@@ -198,6 +207,12 @@ static struct ids_value text_or_none(const struct ids_trace *trace, uint32_t tex
     return ids_text_value(text ? ids_trace_text(trace, text) : NULL);
 }
 
+/* A * stands for the numbers in which the places differ. */
+static struct ids_value place_of(struct ids_report *report, const struct ids_trace *trace, const struct row *row) {
+    if (!row->places_differ) return text_or_none(trace, row->op->framework_name);
+    return ids_text_value(ids_without_numbers(report, ids_trace_text(trace, row->op->framework_name)));
+}
+
 static void list(struct gathering *gathering, struct ids_report *report) {
     const struct ids_analysis *analysis = gathering->analysis;
     const struct ids_trace *trace = analysis->trace;
@@ -217,7 +232,7 @@ static void list(struct gathering *gathering, struct ids_report *report) {
             of->ops > 1 ? ids_int_value(IDS_UNIT_COUNT, of->ops) : ids_no_value(IDS_UNIT_COUNT),
             ids_text_value(ids_waste_name((enum ids_waste)op->waste)),
             ids_text_value(ids_trace_text(trace, op->name)),
-            text_or_none(trace, op->framework_name),
+            place_of(report, trace, of),
             text_or_none(trace, op->waste_why),
             op->module == IDS_NONE ? ids_no_value(IDS_UNIT_NONE) : text_or_none(trace, trace->modules[op->module].name),
             text_or_none(trace, op->source),

@@ -120,6 +120,9 @@ int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err) {
     }
     free(places);
     steps->count = kept;
+    /* Who asks for other steps is told nothing of this one. */
+    if (steps->left_out < analysis->params.first_step || steps->left_out > analysis->params.last_step)
+        steps->has_left_out = 0;
     return 0;
 }
 

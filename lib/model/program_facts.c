@@ -72,6 +72,7 @@ static int add(struct finding *finding, const struct ids_instruction_info *of, e
 }
 
 static int is_rematerialized(const struct ids_strings *strings, const struct ids_instruction_info *of) {
+    if (of->computed_once) return 0;
     return ids_text_contains(ids_strings_text(strings, of->op_name), "rematted_computation") ||
            ids_text_contains(ids_strings_text(strings, of->name), ".remat");
 }

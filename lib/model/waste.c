@@ -3,6 +3,7 @@
 #include "lib/base/keymap.h"
 #include "lib/hlo/opcode.h"
 #include "lib/hlo/scope.h"
+#include "lib/model/waste_attention.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -165,5 +166,6 @@ int ids_wastes_find(struct ids_trace *trace) {
         int moves = op->waste == IDS_WASTE_LAYOUT || op->waste == IDS_WASTE_CONVERT || op->waste == IDS_WASTE_PAD;
         if (moves && !op->framework) failed = say_what_moves(trace, op);
     }
+    if (!failed) failed = ids_wastes_find_attention(trace);
     return failed || !has_markers ? failed : find_serial(trace);
 }

@@ -107,6 +107,10 @@ void ids_phrase_devices(struct ids_phrase *phrase, struct ids_painter *painter, 
         if (!least || ids_value_number(at->value) < ids_value_number(least->value)) least = at;
         if (!most || ids_value_number(at->value) > ids_value_number(most->value)) most = at;
     }
+    if (count > MANY_DEVICES && least && ids_value_number(least->value) >= ids_value_number(most->value)) {
+        ids_phrase_add(phrase, "%s alike", IDS_COUNTED(count, "device"));
+        return;
+    }
     if (count > MANY_DEVICES && least) {
         ids_phrase_add(phrase, "%s, least ", IDS_COUNTED(count, "device"));
         add_device(phrase, painter, least);

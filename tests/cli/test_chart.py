@@ -92,6 +92,9 @@ def check_words():
     check("exclude" in idsprof(RUN, "--chart", "--json", status=2), "--chart --json")
     check("exclude" in idsprof(RUN, "--zoom", "1", "--section", "ops", status=2), "--zoom --section")
     check("there; the run has 3, 0-2" in idsprof(RUN, "--zoom", "7", status=2), "a step that is not there")
+    opening = "testdata/mini/steps_opening.mini"
+    check("step 7 is in no mean" in idsprof(opening), "a step that the window opened with")
+    check("in no mean" not in idsprof(opening, "--zoom", "9"), "nor is it spoken of where others are asked for")
     check("not a step" in idsprof(RUN, "--zoom", "x", status=2), "no step at all")
     check("nothing to draw" in idsprof("testdata/mini/host_only.mini", "--chart", "--no-cache"), "a run without device work")
     check("--zoom 0-1" in drawn("120"), "the next command")

@@ -27,6 +27,9 @@ static const struct {
     /* a call of the runtime gets what helps with that call, in the words of the platform */
     {{IDS_HOST_RUNTIME, IDS_JAX, CUDA_DEVICE, .culprit = "cudaMalloc"}, "allocates or frees"},
     {{IDS_HOST_RUNTIME, IDS_PYTORCH, CUDA_DEVICE, .culprit = "hipFree"}, "empty_cache"},
+    {{IDS_HOST_RUNTIME, IDS_PYTORCH, CUDA_DEVICE, .culprit = "cudaFree", .mean_ps = 99999999999}, "empty_cache"},
+    {{IDS_HOST_RUNTIME, IDS_PYTORCH, CUDA_DEVICE, .culprit = "cudaFree", .mean_ps = 100000000000}, "context"},
+    {{IDS_HOST_RUNTIME, IDS_PYTORCH, CUDA_DEVICE, .culprit = "free_all", .mean_ps = 100000000000}, "!context"},
     {{IDS_HOST_RUNTIME, IDS_JAX, CPU_DEVICE, .culprit = "cudaMalloc"}, "!PREALLOCATE"},
     {{IDS_HOST_RUNTIME, IDS_JAX, CPU_DEVICE, .culprit = "train_step"}, "!allocat"},
     {{IDS_HOST_RUNTIME, IDS_JAX, CPU_DEVICE, .culprit = "train_step"}, "held up in a call"},

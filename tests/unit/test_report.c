@@ -2,6 +2,7 @@
 #include "lib/base/intern.h"
 #include "lib/report/grid.h"
 #include "lib/report/layout.h"
+#include "lib/report/painter.h"
 #include "lib/report/render.h"
 #include "lib/wire/utf8.h"
 #include "tests/support/suite.h"
@@ -495,6 +496,23 @@ START_TEST(test_many_devices) {
 }
 END_TEST
 
+/* Where all are the same, no device is the least. */
+START_TEST(test_devices_alike) {
+    char device[32];
+    for (int i = 2; i < 9; i++) {
+        snprintf(device, sizeof device, "a:/device:GPU:%d", i);
+        ids_report_metric(&report, "kernels.median", device, ids_int_value(IDS_UNIT_TIME, 7000000));
+    }
+    struct ids_error err = IDS_ERROR_INIT;
+    struct ids_painter painter;
+    ids_painter_init(&painter, &report, &render, stdout);
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_devices(&phrase, &painter, "kernels.median");
+    ck_assert_str_eq(ids_phrase_end(&painter, &phrase), "7 devices alike");
+    ck_assert_int_eq(ids_painter_done(&painter, &err), 0);
+}
+END_TEST
+
 START_TEST(test_json) {
     expect(
         ids_render_json,
@@ -614,4 +632,5 @@ IDS_RUN_FIXTURE("report", setup, teardown, test_find, test_find_among_alike_hash
                 test_tables_stay, test_cells_out_of_order, test_values, test_clean, test_shorten, test_wrap,
                 test_grid_keeps_the_figure, test_grid_keeps_the_name, test_grid_tells_rows_apart, test_text,
                 test_text_incomplete, test_text_section, test_text_colour, test_text_widths, test_text_top,
-                test_many_devices, test_json, test_json_section, test_csv, test_explain, test_empty_report)
+                test_many_devices, test_devices_alike, test_json, test_json_section, test_csv, test_explain,
+                test_empty_report)

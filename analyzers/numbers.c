@@ -1,0 +1,47 @@
+#include "analyzers/numbers.h"
+
+#include "lib/base/intern.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The end of a number that may count: "conv2d" has none. */
+static const char *number_end(const char *at) {
+    const char *end = at;
+    while (*end >= '0' && *end <= '9') end++;
+    return end == at || isalpha((unsigned char)*end) ? NULL : end;
+}
+
+uint64_t ids_hash_without_numbers(const char *text) {
+    uint64_t key = 1;
+    for (const char *at = text; *at;) {
+        const char *end = number_end(at);
+        key = (key ^ (unsigned char)(end ? '*' : *at)) * 0x100000001b3u;
+        /* The rest of a number that does not count is no number of its own. */
+        if (!end && *at >= '0' && *at <= '9') {
+            while (at[1] >= '0' && at[1] <= '9') key = (key ^ (unsigned char)*++at) * 0x100000001b3u;
+        }
+        at = end ? end : at + 1;
+    }
+    return ids_key_of(key, 1);
+}
+
+const char *ids_without_numbers(struct ids_report *report, const char *text) {
+    char *copy = malloc(strlen(text) + 1), *to = copy;
+    if (!copy) return NULL;
+    for (const char *at = text; *at;) {
+        const char *end = number_end(at);
+        if (end) {
+            *to++ = '*';
+            at = end;
+            continue;
+        }
+        do *to++ = *at++;
+        while (at[-1] >= '0' && at[-1] <= '9' && *at >= '0' && *at <= '9');
+    }
+    *to = '\0';
+    const char *kept = ids_report_text(report, "%s", copy);
+    free(copy);
+    return kept;
+}
