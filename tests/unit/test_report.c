@@ -503,7 +503,6 @@ START_TEST(test_devices_alike) {
         snprintf(device, sizeof device, "a:/device:GPU:%d", i);
         ids_report_metric(&report, "kernels.median", device, ids_int_value(IDS_UNIT_TIME, 7000000));
     }
-    struct ids_error err = IDS_ERROR_INIT;
     struct ids_painter painter;
     ids_painter_init(&painter, &report, &render, stdout);
     struct ids_phrase phrase = ids_phrase_begin();
