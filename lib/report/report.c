@@ -4,6 +4,7 @@
 #include "lib/base/vec.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +82,24 @@ static uint64_t metric_key(const char *id, const char *device) {
     return ids_key_of(text_key(id), device ? text_key(device) : 0);
 }
 
+/* Thousands of devices have the same figures, or lack them for the same reason: texts of the last metrics are kept
+ * once. */
+enum { LAST_METRICS = 16 };
+
+static const char *keep_again(struct ids_report *report, const char *text, size_t member) {
+    size_t from = report->metric_count > LAST_METRICS ? report->metric_count - LAST_METRICS : 0;
+    for (size_t i = report->metric_count; text && i-- > from;) {
+        const char *other;
+        memcpy(&other, (const char *)&report->metrics[i] + member, sizeof other);
+        if (other && !strcmp(other, text)) return other;
+    }
+    return keep(report, text);
+}
+
 struct ids_metric *ids_report_metric(struct ids_report *report, const char *id, const char *device,
                                      struct ids_value value) {
+    const char *kept_id = keep_again(report, id, offsetof(struct ids_metric, id)),
+               *kept_device = keep_again(report, device, offsetof(struct ids_metric, device));
     struct ids_metric *metric = IDS_PUSH(report->metrics, report->metric_count, report->metric_room);
     if (!metric) {
         report->out_of_memory = 1;
@@ -90,17 +107,22 @@ struct ids_metric *ids_report_metric(struct ids_report *report, const char *id, 
     } else if (ids_keymap_add(&report->metric_places, metric_key(id, device), report->metric_count - 1) < 0) {
         report->out_of_memory = 1;
     }
-    *metric =
-        (struct ids_metric){.id = keep(report, id), .device = keep(report, device), .value = keep_value(report, value)};
+    *metric = (struct ids_metric){.id = kept_id, .device = kept_device, .value = keep_value(report, value)};
     return metric;
 }
 
 void ids_report_no_data(struct ids_report *report, const char *id, enum ids_unit unit, const char *device,
                         const char *format, ...) {
-    struct ids_metric *metric = ids_report_metric(report, id, device, ids_no_value(unit));
-    va_list args;
+    char reason[256];
+    va_list args, again;
     va_start(args, format);
-    metric->reason = keep_formatted(report, format, args);
+    va_copy(again, args);
+    int length = vsnprintf(reason, sizeof reason, format, args);
+    int is_whole = length >= 0 && length < (int)sizeof reason;
+    const char *kept = is_whole ? keep_again(report, reason, offsetof(struct ids_metric, reason)) : NULL;
+    struct ids_metric *metric = ids_report_metric(report, id, device, ids_no_value(unit));
+    metric->reason = is_whole ? (kept ? kept : "") : keep_formatted(report, format, again);
+    va_end(again);
     va_end(args);
 }
 
