@@ -238,6 +238,19 @@ def check_roofline(open_page):
     page.context.close()
 
 
+def check_memory(open_page):
+    """What lives at the peak is said largest first."""
+    trace = SHARED / "traces/kineto_h100_bert"
+    if not trace.exists():
+        return
+    page = open_page(FOLDER / f"{trace.name}.html")
+    table = page.evaluate("ids.report.tables.live_at_peak")
+    most = max(table["rows"], key=lambda row: row[0])
+    said = page.locator("#section-memory figure p.soft").last.inner_text()
+    check(said.startswith(f"At the peak live most: {most[4]} "), f"'{said}' does not begin with {most[4]}")
+    page.context.close()
+
+
 def check_ranks(page):
     """Each cell's colour is as full as its share of the step."""
     told = page.evaluate("ids.report.tables.rank_steps.rows")
@@ -366,6 +379,7 @@ def main():
         page.context.close()
         check_steps(open_page)
         check_roofline(open_page)
+        check_memory(open_page)
         check_looks(open_page, path)
         check_hostile(open_page)
     finish()

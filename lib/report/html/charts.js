@@ -29,11 +29,13 @@ ids.charts = {};
     const step = [1, 2, 5, 10].find((times) => times * size >= rough) * size;
     return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => i * step);
   }
+  /* Powers of ten, or where there are few, 1, 2 and 5 of each. */
   const decades = (from, to) => {
-    const found = [];
-    for (let e = Math.ceil(Math.log10(from) - 1e-9); e <= Math.log10(to) + 1e-9; e++) found.push(10 ** e);
-    const every = Math.ceil(found.length / 7);
-    return found.filter((_, i) => i % every === 0);
+    const times = to / from < 300 ? [1, 2, 5] : [1], found = [];
+    for (let e = Math.floor(Math.log10(from)); e <= Math.log10(to) + 1e-9; e++) found.push(...times.map((time) => time * 10 ** e));
+    const inside = found.filter((value) => value >= from * (1 - 1e-9) && value <= to * (1 + 1e-9));
+    const every = Math.ceil(inside.length / 9);
+    return inside.filter((_, i) => i % every === 0);
   };
   const yAxis = (width, values, at, unit) => values.map((value) => [
     svg("line", { class: "gridline", x1: LEFT, x2: width - RIGHT, y1: at(value), y2: at(value) }),
@@ -423,7 +425,8 @@ ids.charts = {};
     const figure = plot("memory in use", "the line is the most in each part of the time, the area reaches down to the least.", draw);
     figure.append(h("p", { class: "keys" }, names,
                     by.size > LINES ? h("span", { class: "soft" }, `${by.size - LINES} more are not drawn`) : null));
-    if (live?.rows.length) figure.append(h("p", { class: "soft" }, "At the peak live most: ", live.rows.slice(0, 3).map((row, i) =>
+    if (live?.rows.length) figure.append(h("p", { class: "soft" }, "At the peak live most: ", [...live.rows].sort((a, b) =>
+      Number(live.cell(b, "bytes")) - Number(live.cell(a, "bytes"))).slice(0, 3).map((row, i) =>
       [i ? "; " : "", h("bdi", {}, live.text(row, "taken_by")), " ", live.text(row, "bytes")])));
     return figure;
   };
