@@ -1,5 +1,7 @@
 #include "lib/remote/token.h"
 
+#include "lib/base/random.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -32,10 +34,8 @@ static int default_path(char path[PATH_MAX], int make, struct ids_error *err) {
 static int write_token(const char *path, struct ids_error *err) {
     unsigned char bytes[RANDOM_BYTES];
     char text[IDS_TOKEN_BYTES + 1], *temporary = NULL;
-    int source = open("/dev/urandom", O_RDONLY | O_CLOEXEC); /* getrandom() is newer than the C libraries of clusters */
-    ssize_t length_read = source < 0 ? -1 : read(source, bytes, sizeof bytes);
-    if (source >= 0) close(source);
-    if (length_read != (ssize_t)sizeof bytes) return ids_fail_system(err, "no random numbers of /dev/urandom");
+    int code = ids_random_bytes(bytes, sizeof bytes, err);
+    if (code) return code;
     for (size_t i = 0; i < sizeof bytes; i++) snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     text[IDS_TOKEN_LENGTH] = '\n';
     if (asprintf(&temporary, "%s.%d", path, (int)getpid()) < 0) return ids_no_memory(err);
@@ -44,7 +44,7 @@ static int write_token(const char *path, struct ids_error *err) {
     if (file >= 0 && close(file)) failed = 1;
     /* By link, so that of several launchers that begin at once one makes it, whole, and all read the same. */
     if (!failed && link(temporary, path) && errno != EEXIST) failed = 1;
-    int code = failed ? ids_fail_system(err, "cannot make the token file '%s'", path) : 0;
+    code = failed ? ids_fail_system(err, "cannot make the token file '%s'", path) : 0;
     if (file >= 0) unlink(temporary);
     free(temporary);
     return code;

@@ -1,5 +1,7 @@
 #include "lib/view/file_server.h"
 
+#include "lib/base/random.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
@@ -8,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -124,7 +125,8 @@ static void note_end(void *own, struct MHD_Connection *connection, void **reques
 static int make_path(struct ids_file_server *server, const char *name, struct ids_error *err) {
     unsigned char random[TOKEN_BYTES];
     char token[2 * TOKEN_BYTES + 1];
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) return ids_fail_system(err, "no random token");
+    int code = ids_random_bytes(random, sizeof random, err);
+    if (code) return code;
     for (size_t i = 0; i < sizeof random; i++) snprintf(token + 2 * i, 3, "%02x", random[i]);
     snprintf(server->path, sizeof server->path, "/%s/%s", token, name);
     return 0;
