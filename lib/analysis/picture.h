@@ -98,7 +98,7 @@ struct ids_picture {
     int64_t start_ps, end_ps;    /* of the run's window; equal: nothing was recorded */
     int64_t least_ps;            /* of the window, where no detail is */
     uint64_t events, mark_count; /* of the file; in the picture */
-    uint64_t unseen;             /* events of host threads that only count: no row has them */
+    uint64_t thread_events;      /* of the file, of all threads: their rows show what they did, and not each of these */
 };
 
 void ids_picture_done(struct ids_picture *picture);

@@ -335,7 +335,7 @@ static void forget_rows(struct ids_picture_making *making) {
         free(picture->rows[r].points);
     }
     picture->row_count = 0;
-    picture->mark_count = 0;
+    picture->mark_count = picture->thread_events = 0;
     memset(making->row_of_stream, 0, (making->analysis->trace->track_count + 1) * sizeof *making->row_of_stream);
     memset(making->row_of_track, 0, making->analysis->trace->track_count * sizeof *making->row_of_track);
 }
@@ -343,6 +343,10 @@ static void forget_rows(struct ids_picture_making *making) {
 int ids_picture_rows(struct ids_picture_making *making) {
     const struct ids_trace *trace = making->analysis->trace;
     forget_rows(making);
+    for (size_t t = 0; t < trace->track_count; t++) {
+        if (trace->tracks[t].role == IDS_TRACK_HOST || trace->tracks[t].role == IDS_TRACK_SAMPLED)
+            making->picture->thread_events += trace->tracks[t].event_count;
+    }
     if (put_steps(making)) return -1;
     for (uint32_t host = 0; host < trace->host_count; host++) {
         uint32_t parent = 0;

@@ -64,6 +64,7 @@ CASES = {
     "list": (["list", "{in}/runs"], None),
     "list_cached": (["list", "{in}/runs"], ["list", "{in}/runs"]),
     "diff": (["diff", testdata("compare", "base"), testdata("compare", "recompile")], None),
+    "diff_html": (["diff", "--no-cache", testdata("compare", "base"), testdata("compare", "recompile"), "--html", "-"], None),
     "diff_runs": (["diff", testdata("scale", "dev1"), testdata("scale", "dev1")], ["report", testdata("scale", "dev1")]),
     "check": (["check", "--max", "idle.share=1%", MINI], None),
     "check_baseline": (["check", "--baseline", testdata("compare", "base"), testdata("compare", "recompile"), "--max", "op[dot*]=1s"], None),

@@ -204,6 +204,8 @@ def touch(open_page, path):
 def for_the_page(open_page, path):
     """What other sections call."""
     page = opened(open_page, path)
+    note = page.inner_text('.tl-note')
+    check('The profile has 5 events' in note and 'each of their 3 events' in note and '-f perfetto' in note, f'what is not here is said as {note!r}')
     found = page.evaluate('ids.timeline.find("k1")')
     check(found >= 1, f'find says {found}')
     check(page.evaluate('ids.timeline.find("no such name")') == 0, 'find finds what is not there')

@@ -105,6 +105,14 @@ def check_names(run, data, db):
     check(theirs <= mine or any(row.get('deeper') for _, _, row in rows(data, 'ops')), f'{run}: no mark is called {sorted(theirs - mine)[:3]}')
 
 
+def check_counts(run, data, db):
+    """What is not shown one by one is counted: all events of the file, and those of its threads."""
+    events, = db.execute('SELECT sum(events) FROM tracks').fetchone()
+    threads, = db.execute("SELECT ifnull(sum(events), 0) FROM tracks WHERE plane = '/host:CPU'").fetchone()
+    check(data['events'] == events, f'{run}: {data["events"]} events, the database has {events}')
+    check(not run.startswith('cpu') or data['thread_events'] == threads > 0, f'{run}: {data["thread_events"]} events of threads, the database has {threads}')
+
+
 def check_extract(run, data, folder):
     """The command for every event of a stretch runs and gives what lies there."""
     words = shlex.split(data['extract'])[1:] + ['-f', 'csv', '--from', '0.000us', '--to', f'{data["to"] * data["unit_ps"] / 1e6:.3f}us', '-o', folder / 'out', '--force']
@@ -119,7 +127,7 @@ def main():
             data = block(write_page(run, folder / 'page.html'))
             db = database(run, folder)
             check(data['least'] == 0 and not data['details'], f'{run}: is not there event by event')
-            for look in (check_devices, check_steps, check_launches, check_names):
+            for look in (check_devices, check_steps, check_launches, check_names, check_counts):
                 look(run.name, data, db)
             check_extract(run.name, data, folder)
             db.close()

@@ -237,6 +237,7 @@ int ids_timeline_write(void *own, FILE *out, struct ids_error *err) {
     write_number(&writing, "to", units(&writing, picture->end_ps));
     write_number(&writing, "least", picture->least_ps / writing.unit_ps);
     write_number(&writing, "events", (int64_t)picture->events);
+    write_number(&writing, "thread_events", (int64_t)picture->thread_events);
     write_number(&writing, "marks", (int64_t)picture->mark_count);
     ids_json_key(json, "extract");
     ids_json_text(json, page->extract);

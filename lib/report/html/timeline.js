@@ -74,12 +74,20 @@ class IdsTimeline {
         h("span", { class: "tl-space" }), key("zoom out", "−", () => this.zoomBy(2)), key("zoom in", "+", () => this.zoomBy(0.5)),
         key("the whole run", "all", () => this.reset())),
       this.minimap, this.scroller, this.tip, this.live, this.panel,
+      h("p", { class: "tl-note" }, this.whatIsNotHere()),
       h("details", { class: "tl-keys" }, h("summary", {}, "keys, mouse and touch"), h("p", { id: keys },
         "Keys, while the timeline has the focus: W and S zoom, A and D or the left and right arrows move, the up and down " +
         "arrows go to another row, comma and full stop to the mark before and after, Enter zooms to it, M measures from it, " +
         "Space folds a group, / searches, N goes to the next match, Home shows the whole run, Escape clears. " +
         "Mouse: drag moves, the wheel zooms (with Ctrl, or while the timeline has the focus), Shift and drag measures. " +
         "Touch: one finger moves, two fingers zoom.")));
+  }
+
+  whatIsNotHere() {
+    const count = (number) => ids.format(number, "count");
+    return `The profile has ${count(this.data.events)} events. Rows of devices have every op; rows of threads have what each thread did - ` +
+      `a function of the program, a call, and what is innermost - and not each of their ${count(this.data.thread_events)} events. ` +
+      `All of them: ${this.data.extract} -f perfetto`;
   }
 
   /* Of many ranks only the first are open. */
