@@ -115,6 +115,7 @@ class Hook:
         """In the child of a fork. Where jax has its clients already, their threads are not in the child: nothing works there that
         could be recorded, and a thread of ours would have jax's destructors wait for ever where they crash without it."""
         self.session.forked()
+        self.awaits.off()
         if getattr(sys.modules.get('jax._src.xla_bridge'), 'backends_are_initialized', bool)():
             for undo in [self.unmark, *self.undo]:
                 if undo:
