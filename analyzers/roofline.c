@@ -86,10 +86,9 @@ static const struct ids_table_def roofline = {
     IDS_COUNT_OF(columns),
     "Ops that compute, those first that took the most time above their roofline, or all of whose time is in question "
     "because nothing says what they compute (no values: kernels of the user's, such as Pallas and Triton). As in the "
-    "table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row. note: what it "
-    "means where a share of a peak is above 100 %: the peak is given too low (or not that of this device), or bytes "
-    "come "
-    "from a cache that counts as memory here.",
+    "table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row. Those that are "
+    "above a peak, and so win nothing, come last, with a note of what it means: the peak is given too low (or is not "
+    "that of this device), or bytes come from a cache, which counts as memory here.",
     IDS_TABLE_TOP,
 };
 
@@ -257,11 +256,14 @@ static struct ids_value cell(const struct ids_table *table, size_t row, const ch
     return *ids_table_cell(table, row, ids_table_column(table, column));
 }
 
+static int is_above(struct ids_value share) {
+    return !share.missing && share.d > 1 + ROUNDING;
+}
+
 /* What it means that an op is faster than the device can be; nothing where none is. */
 static struct ids_value note_on(const struct ids_value cells[IDS_COST_CELLS]) {
-    int too_fast = !cells[1].missing && cells[1].d > 1 + ROUNDING,
-        too_wide = !cells[3].missing && cells[3].d > 1 + ROUNDING;
-    return ids_text_value(too_fast ? "peak FLOP/s too low" : too_wide ? "cached, or peak too low" : NULL);
+    int too_fast = is_above(cells[1]), too_wide = is_above(cells[3]);
+    return ids_text_value(too_fast ? "peak too low" : too_wide ? "from a cache?" : NULL);
 }
 
 static void list_row(struct ids_report *report, const struct ids_table *from, size_t row) {
@@ -286,7 +288,8 @@ static int list_ops(const struct ids_analysis *analysis, struct ids_report *repo
     for (size_t row = 0; can_tell && row < from->row_count; row++) {
         struct ids_value class = cell(from, row, "class"), lost = cell(from, row, "lost");
         int computes = !class.missing && !strcmp(class.text, "compute");
-        if (lost.missing ? !computes : !lost.i) continue;
+        int above = is_above(cell(from, row, "flops_share")) || is_above(cell(from, row, "bandwidth_share"));
+        if (lost.missing ? !computes : !lost.i && !above) continue;
         ranks[count++] = (struct rank){lost.missing ? cell(from, row, "self").i : lost.i, row};
     }
     if (count) qsort(ranks, count, sizeof *ranks, most_first);
