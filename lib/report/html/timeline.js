@@ -487,7 +487,8 @@ class IdsTimeline {
   summary() {
     const { from, to } = this.view;
     let merged = 0, single = 0;
-    for (const row of this.visible || []) {
+    /* Accounts and gaps are said of the same events again. */
+    for (const row of (this.visible || []).filter((one) => ["ops", "programs", "compilations"].includes(one.kind))) {
       for (const lane of row.lanes) {
         for (let i = idsMarks.after(lane, from), seen = 0; i < lane.n && lane.start[i] < to && seen < 50000; i++, seen++) {
           if (lane.count[i] > 1) merged += lane.count[i];
@@ -496,7 +497,7 @@ class IdsTimeline {
       }
     }
     const hidden = merged ? `, ${ids.format(merged, "count")} more are merged; every one: ${this.extractOf(from, to)}` : "";
-    return `shown: ${this.time(from)} to ${this.time(to)} (${this.time(to - from)}), ${ids.format(single, "count")} events one by one${hidden}`;
+    return `shown: ${this.time(from)} to ${this.time(to)} (${this.time(to - from)}), ${ids.format(single, "count")} events of devices one by one${hidden}`;
   }
 
   /* ---- keys, mouse, touch ---- */
