@@ -29,6 +29,12 @@ static void run_done(struct ids_run_files *run) {
     free(run->also);
 }
 
+void ids_run_list_drop(struct ids_run_list *list, size_t i) {
+    run_done(&list->runs[i]);
+    list->run_count--;
+    memmove(&list->runs[i], &list->runs[i + 1], (list->run_count - i) * sizeof *list->runs);
+}
+
 void ids_run_list_done(struct ids_run_list *list) {
     for (size_t i = 0; i < list->run_count; i++) run_done(&list->runs[i]);
     for (size_t i = 0; i < list->note_count; i++) free(list->notes[i]);

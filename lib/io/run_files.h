@@ -31,5 +31,7 @@
 int ids_runs_find(const char *path, const struct ids_run_kinds *kinds, struct ids_run_list *ret_list,
                   struct ids_error *err);
 void ids_run_list_done(struct ids_run_list *list);
+/* Takes the i-th run out of the list. */
+void ids_run_list_drop(struct ids_run_list *list, size_t i);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- which paths ---- */
 
@@ -44,35 +45,18 @@ static int refuse(const struct ids_mcp_setup *setup, const char *path, struct id
                     path, roots);
 }
 
-static int check(const struct ids_mcp_setup *setup, const char *path, struct ids_error *err) {
+int ids_mcp_may_open(const struct ids_mcp_setup *setup, const char *path, struct ids_error *err) {
+    struct stat status;
+    if (!strcmp(path, "-") || !*path)
+        return ids_fail(err, IDS_USAGE, "'path' names no file or folder; requests come on standard input");
     char *real = real_part(path);
     int allowed = 0;
     for (size_t i = 0; real && i < setup->root_count; i++) allowed |= is_below(real, setup->roots[i]);
     free(real);
-    return allowed ? 0 : refuse(setup, path, err);
-}
-
-int ids_mcp_find(struct ids_mcp_call *call, const char *path, struct ids_run_list *ret_list, struct ids_error *err) {
-    if (!strcmp(path, "-") || !*path)
-        return ids_fail(err, IDS_USAGE, "'path' names no file or folder; requests come on standard input");
-    int code = check(call->setup, path, err);
-    if (!code) code = ids_find_runs(&call->engine, path, ret_list, err);
-    for (size_t i = 0; !code && i < ret_list->run_count; i++) {
-        const struct ids_run_files *run = &ret_list->runs[i];
-        for (size_t f = 0; !code && f < run->file_count; f++) {
-            const struct ids_run_file *file = &run->files[f];
-            code = check(call->setup, file->archive ? file->archive : file->path, err); /* a link may lead anywhere */
-        }
-        if (code) ids_run_list_done(ret_list);
-    }
-    return code;
-}
-
-int ids_mcp_may_open(struct ids_mcp_call *call, const char *path, struct ids_error *err) {
-    struct ids_run_list list;
-    int code = ids_mcp_find(call, path, &list, err);
-    if (!code) ids_run_list_done(&list);
-    return code;
+    if (!allowed) return refuse(setup, path, err);
+    if (stat(path, &status)) return ids_fail_system(err, "'%.160s'", path); /* a pattern is no path */
+    if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return 0;
+    return ids_fail(err, IDS_USAGE, "'%.160s' is neither a file nor a folder", path); /* a pipe may never end */
 }
 
 /* ---- a report ---- */
@@ -108,7 +92,8 @@ int ids_mcp_open(struct ids_mcp_call *call, struct ids_mcp_opened *ret_opened, s
     ids_report_init(&ret_opened->report);
     make_command(values, ret_opened->command, sizeof ret_opened->command);
     int code = make_params(values, &params, err);
-    if (!code) code = ids_mcp_find(call, values->path, list, err);
+    if (!code) code = ids_mcp_may_open(call->setup, values->path, err);
+    if (!code) code = ids_find_runs(&call->engine, values->path, list, err);
     if (code) return code;
     ids_note_unreadable(&call->engine, list);
     code = ids_choose_run(list, values->run, &run, err);

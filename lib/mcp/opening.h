@@ -8,10 +8,9 @@
 #include "lib/run/find_runs.h"
 #include "lib/run/open_events.h"
 
-/* The runs at a path, all of whose files lie below a root; the caller's to end. IDS_USAGE for a path outside. */
-int ids_mcp_find(struct ids_mcp_call *call, const char *path, struct ids_run_list *ret_list, struct ids_error *err);
-/* Only whether they may be opened. */
-int ids_mcp_may_open(struct ids_mcp_call *call, const char *path, struct ids_error *err);
+/* Whether a path lies below a root, and is a file or a folder: 0, or IDS_USAGE and the reason. For the engine, which
+ * asks for each file of a run, and before it is asked, since it takes patterns and "-" too. */
+int ids_mcp_may_open(const struct ids_mcp_setup *setup, const char *path, struct ids_error *err);
 
 struct ids_mcp_opened {
     struct ids_report report;

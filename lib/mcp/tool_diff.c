@@ -30,7 +30,7 @@ static int open_operand(struct ids_mcp_call *call, const cJSON *given, struct op
     const struct ids_open_options options = {0};
     const cJSON *item = cJSON_IsArray(given) ? given->child : given;
     for (; item && operand->count < PATHS_MOST; item = cJSON_IsArray(given) ? item->next : NULL) {
-        int code = ids_mcp_may_open(call, item->valuestring, err);
+        int code = ids_mcp_may_open(call->setup, item->valuestring, err);
         if (code) return code;
         operand->paths[operand->count] = strdup(item->valuestring);
         if (!operand->paths[operand->count++]) return ids_no_memory(err);

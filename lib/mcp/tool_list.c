@@ -84,7 +84,7 @@ static int run_list(struct ids_mcp_call *call, struct ids_error *err) {
         if (!strcmp(ids_listing_order(i), sort + is_descending)) order = i;
     }
     if (order < 0) return ids_fail(err, IDS_USAGE, "'sort': there is no column '%.40s'", sort);
-    int code = ids_mcp_may_open(call, path, err);
+    int code = ids_mcp_may_open(call->setup, path, err);
     return code ? code : list_runs(call, path, order, is_descending, err);
 }
 

@@ -116,7 +116,7 @@ static int run_query(struct ids_mcp_call *call, struct ids_error *err) {
     struct ids_opened_events events = {0};
     struct ids_query *query = NULL;
     if (strlen(call->values.sql) > SQL_MOST) return ids_fail(err, IDS_LIMIT, "'sql' has more than %d bytes", SQL_MOST);
-    int code = ids_mcp_may_open(call, call->values.path, err);
+    int code = ids_mcp_may_open(call->setup, call->values.path, err);
     if (code) return code;
     limit_sql(call);
     code = ids_events_open_run(&call->engine, call->values.path, call->values.run, &events, err);

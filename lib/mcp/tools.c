@@ -1,5 +1,6 @@
 /* The tools: their list, and calling one. */
 #include "lib/base/memory.h"
+#include "lib/mcp/opening.h"
 #include "lib/mcp/result.h"
 
 #include <stdlib.h>
@@ -70,10 +71,15 @@ static void pass_sql(void *own, enum ids_engine_sql what) {
     if (call->setup->sql) call->setup->sql(NULL, what);
 }
 
+static int pass_may_open(void *own, const char *path, struct ids_error *err) {
+    const struct ids_mcp_call *call = own;
+    return ids_mcp_may_open(call->setup, path, err);
+}
+
 /* ---- a call ---- */
 
 static cJSON *run(struct ids_mcp_call *call) {
-    static const struct ids_engine_calls calls = {pass_progress, pass_note, pass_filling, pass_sql};
+    static const struct ids_engine_calls calls = {pass_progress, pass_note, pass_filling, pass_sql, pass_may_open};
     struct ids_error why = IDS_ERROR_INIT;
     cJSON *result = NULL;
     call->engine = (struct ids_engine){.calls = &calls, .own = call};

@@ -45,3 +45,8 @@ void ids_engine_filling(const struct ids_engine *engine, const char *path) {
 void ids_engine_sql(const struct ids_engine *engine, enum ids_engine_sql what) {
     if (engine->calls && engine->calls->sql) engine->calls->sql(engine->own, what);
 }
+
+int ids_engine_may_open(const struct ids_engine *engine, const char *path, struct ids_error *err) {
+    if (!engine->calls || !engine->calls->may_open) return 0;
+    return engine->calls->may_open(engine->own, path, err);
+}

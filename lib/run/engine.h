@@ -1,7 +1,7 @@
 /* engine.h - what all functions that open runs share: callbacks for progress and notes, and the open database.
  *
- * The engine prints nothing and never exits. It reports to its caller through four callbacks, each of which may be
- * NULL. They run on the thread that called the engine.
+ * The engine prints nothing and never exits. It reports to its caller through callbacks, each of which may be NULL.
+ * They run on the thread that called the engine.
  */
 #ifndef IDS_LIB_RUN_ENGINE_H
 #define IDS_LIB_RUN_ENGINE_H
@@ -27,6 +27,9 @@ struct ids_engine_calls {
      * Signals are blocked during a call with a name. */
     void (*filling)(void *own, const char *path);
     void (*sql)(void *own, enum ids_engine_sql what);
+    /* Whether a file (or an archive) may be opened: 0, or a code and the reason. A run with one that may not is left
+     * out. */
+    int (*may_open)(void *own, const char *path, struct ids_error *err);
 };
 
 struct ids_engine {
@@ -46,5 +49,6 @@ void ids_engine_progress_end(const struct ids_engine *engine);
 void ids_engine_note(const struct ids_engine *engine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ids_engine_filling(const struct ids_engine *engine, const char *path);
 void ids_engine_sql(const struct ids_engine *engine, enum ids_engine_sql what);
+int ids_engine_may_open(const struct ids_engine *engine, const char *path, struct ids_error *err);
 
 #endif

@@ -77,8 +77,34 @@ static int find_in_database(const struct ids_engine *engine, const char *path, s
     return 0;
 }
 
-int ids_find_runs(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list,
-                  struct ids_error *err) {
+static int may_open_files(const struct ids_engine *engine, const struct ids_run_file *files, size_t count,
+                          struct ids_error *err) {
+    int code = 0;
+    for (size_t i = 0; i < count && !code; i++)
+        code = ids_engine_may_open(engine, files[i].archive ? files[i].archive : files[i].path, err);
+    return code;
+}
+
+static int may_open_run(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_error *err) {
+    int code = may_open_files(engine, run->files, run->file_count, err);
+    return code ? code : may_open_files(engine, run->beside, run->beside_count, err);
+}
+
+/* Links lead anywhere. A run that leads outside is left out; if all do, that is why there is none. */
+static int leave_out(const struct ids_engine *engine, struct ids_run_list *list, struct ids_error *err) {
+    struct ids_error why = IDS_ERROR_INIT;
+    for (size_t i = list->run_count; i--;) {
+        if (!may_open_run(engine, &list->runs[i], &why)) continue;
+        ids_engine_note(engine, "left out: %s", why.text);
+        ids_run_list_drop(list, i);
+    }
+    if (list->run_count) return 0;
+    ids_run_list_done(list);
+    return ids_error_pass(err, &why);
+}
+
+static int find(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list,
+                struct ids_error *err) {
     if (ids_is_database(path)) return find_in_database(engine, path, ret_list, err);
     const char *suffixes[SUFFIXES_MAX + 1] = {NULL}, *generic[SUFFIXES_MAX + 1] = {NULL},
                                         *beside[SUFFIXES_MAX + 1] = {NULL};
@@ -89,6 +115,13 @@ int ids_find_runs(const struct ids_engine *engine, const char *path, struct ids_
     }
     const struct ids_run_kinds kinds = {suffixes, generic, is_profile, beside};
     return ids_runs_find(path, &kinds, ret_list, err);
+}
+
+int ids_find_runs(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list,
+                  struct ids_error *err) {
+    int code = ids_engine_may_open(engine, path, err);
+    if (!code) code = find(engine, path, ret_list, err);
+    return code ? code : leave_out(engine, ret_list, err);
 }
 
 int ids_note_unreadable(const struct ids_engine *engine, const struct ids_run_list *list) {

@@ -5,7 +5,8 @@
 #include "lib/io/run_files.h"
 #include "lib/run/engine.h"
 
-/* Every run at or below a path that holds a format we know, or in a database of idsprof. */
+/* Every run at or below a path that holds a format we know, or in a database of idsprof. What the engine's caller does
+ * not let be opened is left out, and the path itself is refused. */
 int ids_find_runs(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list,
                   struct ids_error *err);
 /* Notes what below the path was left out; 1 when something could not be read (and was not left out on purpose). */
