@@ -3,6 +3,7 @@
 #include "lib/base/random.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -29,13 +30,53 @@ struct ids_file_server {
     int delivered;
 };
 
+/* ---- the library ---- */
+
+/* Loaded when a file is served, because it brings GnuTLS, whose start costs every command milliseconds and memory. */
+static struct {
+    __typeof__(MHD_start_daemon) *start_daemon;
+    __typeof__(MHD_stop_daemon) *stop_daemon;
+    __typeof__(MHD_get_daemon_info) *get_daemon_info;
+    __typeof__(MHD_lookup_connection_value) *lookup_connection_value;
+    __typeof__(MHD_add_response_header) *add_response_header;
+    __typeof__(MHD_queue_response) *queue_response;
+    __typeof__(MHD_destroy_response) *destroy_response;
+    __typeof__(MHD_create_response_from_buffer) *create_response_from_buffer;
+    __typeof__(MHD_create_response_from_fd_at_offset64) *create_response_from_fd_at_offset64;
+} http;
+
+static int load_library(struct ids_error *err) {
+    static const struct {
+        const char *name;
+        void *place;
+    } calls[] = {
+        {"MHD_start_daemon", &http.start_daemon},
+        {"MHD_stop_daemon", &http.stop_daemon},
+        {"MHD_get_daemon_info", &http.get_daemon_info},
+        {"MHD_lookup_connection_value", &http.lookup_connection_value},
+        {"MHD_add_response_header", &http.add_response_header},
+        {"MHD_queue_response", &http.queue_response},
+        {"MHD_destroy_response", &http.destroy_response},
+        {"MHD_create_response_from_buffer", &http.create_response_from_buffer},
+        {"MHD_create_response_from_fd_at_offset64", &http.create_response_from_fd_at_offset64},
+    };
+    void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return ids_fail(err, IDS_UNSUPPORTED, "cannot serve without libmicrohttpd: %s", dlerror());
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        void *call = dlsym(library, calls[i].name);
+        if (!call) return ids_fail(err, IDS_UNSUPPORTED, "libmicrohttpd lacks %s", calls[i].name);
+        memcpy(calls[i].place, &call, sizeof call);
+    }
+    return 0;
+}
+
 /* ---- a request ---- */
 
 /* The context of a request that gets the file. */
 static char file_request;
 
 static const char *header(struct MHD_Connection *connection, const char *name) {
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+    return http.lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
 /* Whoever reaches us under another name was led here by a page's own name server. */
@@ -50,44 +91,44 @@ static int is_our_origin(const struct ids_file_server *server, const char *origi
 static enum MHD_Result respond(const struct ids_file_server *server, struct MHD_Connection *connection, unsigned status,
                                struct MHD_Response *response) {
     if (!response) return MHD_NO;
-    MHD_add_response_header(response, "Cache-Control", "no-store");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    http.add_response_header(response, "Cache-Control", "no-store");
+    http.add_response_header(response, "X-Content-Type-Options", "nosniff");
+    http.add_response_header(response, "Referrer-Policy", "no-referrer");
     if (server->origin) {
-        MHD_add_response_header(response, "Access-Control-Allow-Origin", server->origin);
-        MHD_add_response_header(response, "Vary", "Origin");
+        http.add_response_header(response, "Access-Control-Allow-Origin", server->origin);
+        http.add_response_header(response, "Vary", "Origin");
     }
-    enum MHD_Result result = MHD_queue_response(connection, status, response);
-    MHD_destroy_response(response);
+    enum MHD_Result result = http.queue_response(connection, status, response);
+    http.destroy_response(response);
     return result;
 }
 
 static enum MHD_Result refuse(const struct ids_file_server *server, struct MHD_Connection *connection,
                               unsigned status) {
     static char nothing[] = "";
-    struct MHD_Response *response = MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = http.create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
     return respond(server, connection, status, response);
 }
 
 /* A browser asks first whether a page from the network may read what lies on this machine. */
 static enum MHD_Result answer_preflight(const struct ids_file_server *server, struct MHD_Connection *connection) {
     static char nothing[] = "";
-    struct MHD_Response *response = MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = http.create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
     if (!response) return MHD_NO;
-    MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET");
-    MHD_add_response_header(response, "Access-Control-Allow-Private-Network", "true");
+    http.add_response_header(response, "Access-Control-Allow-Methods", "GET");
+    http.add_response_header(response, "Access-Control-Allow-Private-Network", "true");
     return respond(server, connection, MHD_HTTP_NO_CONTENT, response);
 }
 
 static enum MHD_Result send_file(const struct ids_file_server *server, struct MHD_Connection *connection) {
     int fd = dup(server->fd); /* the response closes it */
     if (fd < 0) return refuse(server, connection, MHD_HTTP_INTERNAL_SERVER_ERROR);
-    struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(server->size, fd, 0);
+    struct MHD_Response *response = http.create_response_from_fd_at_offset64(server->size, fd, 0);
     if (!response) {
         close(fd);
         return MHD_NO;
     }
-    MHD_add_response_header(response, "Content-Type", server->type);
+    http.add_response_header(response, "Content-Type", server->type);
     return respond(server, connection, MHD_HTTP_OK, response);
 }
 
@@ -136,12 +177,12 @@ static int listen_on(struct ids_file_server *server, int port, struct ids_error 
     struct sockaddr_in loopback = {
         .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     errno = 0;
-    server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, (uint16_t)port, NULL, NULL,
-                                      handle, server, MHD_OPTION_SOCK_ADDR, &loopback, MHD_OPTION_NOTIFY_COMPLETED,
-                                      note_end, server, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST,
-                                      MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+    server->daemon = http.start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, (uint16_t)port, NULL, NULL,
+                                       handle, server, MHD_OPTION_SOCK_ADDR, &loopback, MHD_OPTION_NOTIFY_COMPLETED,
+                                       note_end, server, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST,
+                                       MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
     const union MHD_DaemonInfo *info =
-        server->daemon ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+        server->daemon ? http.get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
     if (!info) return ids_fail_system(err, "cannot serve on port %d of 127.0.0.1", port);
     server->port = info->port;
     return 0;
@@ -151,7 +192,8 @@ static int start(struct ids_file_server *server, const struct ids_file_server_pa
     struct stat status;
     if (fstat(params->fd, &status)) return ids_fail_system(err, "'%s'", params->name);
     server->size = (uint64_t)status.st_size;
-    int code = make_path(server, params->name, err);
+    int code = load_library(err);
+    if (!code) code = make_path(server, params->name, err);
     if (!code) code = listen_on(server, params->port, err);
     if (code) return code;
     snprintf(server->hosts[0], sizeof server->hosts[0], "127.0.0.1:%d", server->port);
@@ -209,7 +251,7 @@ int ids_file_server_wait(struct ids_file_server *server, int64_t timeout_ns) {
 
 void ids_file_server_stop(struct ids_file_server *server) {
     if (!server) return;
-    if (server->daemon) MHD_stop_daemon(server->daemon);
+    if (server->daemon) http.stop_daemon(server->daemon);
     close(server->fd);
     pthread_mutex_destroy(&server->lock);
     pthread_cond_destroy(&server->changed);
