@@ -5,6 +5,7 @@
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -106,6 +107,9 @@ static const struct ids_table_def entries = {
     0,
 };
 
+/* What a sum of squares less the square of a sum may keep of both when nothing is left. */
+enum { ROUNDINGS = 16 };
+
 /* What all rows are relative to. */
 struct whole {
     int64_t time_ps; /* of the ledger: all steps of all devices, or all windows */
@@ -129,8 +133,9 @@ static struct whole whole_of(const struct ids_analysis *analysis) {
 static struct ids_value deviation(const struct whole *whole, int64_t time_ps, double squares) {
     if (whole->steps < 2) return ids_no_value(IDS_UNIT_TIME);
     double n = (double)whole->steps, sum = (double)time_ps * 1e-12, devices = (double)whole->pairs / n;
-    double variance = (squares - sum * sum / n) / (n - 1);
-    return ids_int_value(IDS_UNIT_TIME, variance > 0 ? (int64_t)llround(sqrt(variance) / devices * 1e12) : 0);
+    double about_mean = squares - sum * sum / n, variance = about_mean / (n - 1);
+    int is_rounding = about_mean <= ROUNDINGS * DBL_EPSILON * squares; /* of steps that are all alike */
+    return ids_int_value(IDS_UNIT_TIME, is_rounding ? 0 : (int64_t)llround(sqrt(variance) / devices * 1e12));
 }
 
 struct account_sum {

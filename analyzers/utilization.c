@@ -91,7 +91,7 @@ static void useful_in_windows(const struct ids_analysis *analysis, struct ids_re
 
 /* Of the steps of all devices: how long they are, how much of that lies beyond the windows, and how much is useful. */
 struct in_steps {
-    int64_t time_ps, beyond_ps, useful_ps;
+    int64_t time_ps, beyond_ps, useful_ps, devices;
 };
 
 static struct in_steps look_at_steps(const struct ids_analysis *analysis) {
@@ -99,6 +99,7 @@ static struct in_steps look_at_steps(const struct ids_analysis *analysis) {
     for (size_t b = 0; b < analysis->busy_count && analysis->steps.count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
         const struct ids_device_steps *own = &analysis->steps.of_device[busy->index];
+        all.devices += own->count > 0;
         for (size_t i = 0; i < own->count; i++) {
             const struct ids_device_step *step = &own->at[i];
             if (step->step == IDS_NONE) continue;
@@ -126,7 +127,7 @@ static void useful_in_steps(const struct ids_analysis *analysis, struct ids_repo
     ids_report_metric(report, "device.useful_steps_share", NULL, useful);
     if (!is_lower || steps.beyond_ps <= steps.time_ps / 10) return;
     ids_value_format(useful, share, sizeof share);
-    ids_value_format(ids_int_value(IDS_UNIT_TIME, steps.beyond_ps), beyond, sizeof beyond);
+    ids_value_format(ids_int_value(IDS_UNIT_TIME, steps.beyond_ps / steps.devices), beyond, sizeof beyond);
     ids_report_property(
         report, "beyond_window",
         ids_text_value(ids_report_text(report, "%s of the steps lie outside the window: devices work %s of the steps",

@@ -1,7 +1,6 @@
 #include "lib/cli/terminal.h"
 
 #include "lib/base/quantity.h"
-#include "lib/cli/opt.h"
 
 #include <stdlib.h>
 #include <string.h>

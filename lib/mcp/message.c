@@ -19,6 +19,16 @@ static int is_utf8(const char *at, size_t length) {
     return valid;
 }
 
+/* An escape of it would cut a text where no one sees it. */
+static int has_nul(const char *at, size_t length) {
+    static const char nul[] = "u0000";
+    const char *end = at + length;
+    for (; at < end && (at = memchr(at, '\\', (size_t)(end - at))); at += 2) {
+        if ((size_t)(end - at) > sizeof nul - 1 && !memcmp(at + 1, nul, sizeof nul - 1)) return 1;
+    }
+    return 0;
+}
+
 static int is_blank(const char *at, const char *end) {
     while (at < end && strchr(" \t\r\n", *at) && *at) at++;
     return at == end;
@@ -79,6 +89,10 @@ void ids_mcp_message_read(const char *line, size_t length, struct ids_mcp_messag
     }
     if (!is_utf8(line, length)) {
         fault(ret_message, IDS_MCP_PARSE_ERROR, "not UTF-8");
+        return;
+    }
+    if (has_nul(line, length)) {
+        fault(ret_message, IDS_MCP_PARSE_ERROR, "a NUL in a text");
         return;
     }
     ret_message->tree = cJSON_ParseWithLengthOpts(line, length, &end, 0);

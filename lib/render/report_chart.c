@@ -194,11 +194,13 @@ static void draw_steps(struct chart *chart) {
         int level = scale > 0 ? (int)lround((value - from) / scale * (LEVELS - 1)) : 0;
         fputs(levels[level < 0 ? 0 : level], out);
     }
-    fprintf(out, "\n  %s", IDS_COUNTED(steps->row_count, "step"));
-    if (each > 1) fprintf(out, ", the longest of %zu a column", each);
-    fprintf(out, ", %s to ", value_text(chart, IDS_UNIT_TIME, least));
-    fprintf(out, "%s", value_text(chart, IDS_UNIT_TIME, most));
-    fprintf(out, " (step %.0f)\n", number_of(steps, slowest, "step"));
+    char text[256], which[64];
+    int used = snprintf(text, sizeof text, "%s", IDS_COUNTED(steps->row_count, "step"));
+    if (each > 1) used += snprintf(text + used, sizeof text - (size_t)used, ", the longest of %zu a column", each);
+    used += snprintf(text + used, sizeof text - (size_t)used, ", %s to ", value_text(chart, IDS_UNIT_TIME, least));
+    used += snprintf(text + used, sizeof text - (size_t)used, "%s", value_text(chart, IDS_UNIT_TIME, most));
+    int more = snprintf(which, sizeof which, "(step %.0f)", number_of(steps, slowest, "step"));
+    fprintf(out, "\n  %s%s%s\n", text, used + 1 + more > chart->width ? "\n  " : " ", which);
 }
 
 static void draw_bar(struct chart *chart, double value, double most, const char *behind) {
@@ -286,6 +288,8 @@ static void draw_strip(struct chart *chart, const char *letters, int columns) {
     fputc('\n', chart->painter.out);
 }
 
+static const char steps_word[] = "  steps";
+
 /* The number of each step where it begins, if there is room for all. */
 static void draw_step_numbers(struct chart *chart, int64_t start_ps, int64_t length_ps, int label, int columns) {
     const struct ids_table *steps = table_of(chart, "steps");
@@ -299,13 +303,17 @@ static void draw_step_numbers(struct chart *chart, int64_t start_ps, int64_t len
         const char *number = value_text(chart, IDS_UNIT_COUNT, number_of(steps, row, "step"));
         int room = ids_text_columns(number) + 1;
         if (column < next || column + room > columns) continue; /* those between are not numbered */
-        if (!at) ids_spaces(out, label);
+        if (!at) {
+            int has_word = label >= (int)sizeof steps_word;
+            fputs(has_word ? steps_word : "", out);
+            ids_spaces(out, has_word ? label - (int)(sizeof steps_word - 1) : label);
+        }
         ids_spaces(out, column - at);
         fprintf(out, "|%s", number);
         at = column + room;
         next = at + 1;
     }
-    if (at) fputs("  steps\n", out);
+    if (at) fputc('\n', out);
 }
 
 static void draw_times(struct chart *chart, int64_t start_ps, int64_t length_ps, int label, int columns) {

@@ -32,34 +32,35 @@ struct ids_file_server {
 
 /* ---- the library ---- */
 
-/* Loaded when a file is served, because it brings GnuTLS, whose start costs every command milliseconds and memory. */
+/* Loaded when a file is served, because it brings GnuTLS, whose start costs every command milliseconds and memory; but
+ * linked where it is static and has none. */
+#define CALLS(X)               \
+    X(start_daemon)            \
+    X(stop_daemon)             \
+    X(get_daemon_info)         \
+    X(lookup_connection_value) \
+    X(add_response_header)     \
+    X(queue_response) X(destroy_response) X(create_response_from_buffer) X(create_response_from_fd_at_offset64)
+
 static struct {
-    __typeof__(MHD_start_daemon) *start_daemon;
-    __typeof__(MHD_stop_daemon) *stop_daemon;
-    __typeof__(MHD_get_daemon_info) *get_daemon_info;
-    __typeof__(MHD_lookup_connection_value) *lookup_connection_value;
-    __typeof__(MHD_add_response_header) *add_response_header;
-    __typeof__(MHD_queue_response) *queue_response;
-    __typeof__(MHD_destroy_response) *destroy_response;
-    __typeof__(MHD_create_response_from_buffer) *create_response_from_buffer;
-    __typeof__(MHD_create_response_from_fd_at_offset64) *create_response_from_fd_at_offset64;
+#define MEMBER(name) __typeof__(MHD_##name) *name;
+    CALLS(MEMBER)
 } http;
 
+#ifdef IDS_LINKED_MICROHTTPD
 static int load_library(struct ids_error *err) {
+#define TAKE(name) http.name = MHD_##name;
+    CALLS(TAKE)
+    (void)err;
+    return 0;
+}
+#else
+static int load_library(struct ids_error *err) {
+#define NAME_AND_PLACE(name) {"MHD_" #name, &http.name},
     static const struct {
         const char *name;
         void *place;
-    } calls[] = {
-        {"MHD_start_daemon", &http.start_daemon},
-        {"MHD_stop_daemon", &http.stop_daemon},
-        {"MHD_get_daemon_info", &http.get_daemon_info},
-        {"MHD_lookup_connection_value", &http.lookup_connection_value},
-        {"MHD_add_response_header", &http.add_response_header},
-        {"MHD_queue_response", &http.queue_response},
-        {"MHD_destroy_response", &http.destroy_response},
-        {"MHD_create_response_from_buffer", &http.create_response_from_buffer},
-        {"MHD_create_response_from_fd_at_offset64", &http.create_response_from_fd_at_offset64},
-    };
+    } calls[] = {CALLS(NAME_AND_PLACE)};
     void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
     if (!library) return ids_fail(err, IDS_UNSUPPORTED, "cannot serve without libmicrohttpd: %s", dlerror());
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -69,6 +70,7 @@ static int load_library(struct ids_error *err) {
     }
     return 0;
 }
+#endif
 
 /* ---- a request ---- */
 

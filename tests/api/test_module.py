@@ -45,7 +45,9 @@ def module():
             said['errors'].append(None)
         except idsprof.Error as error:
             said['errors'].append([error.code, str(error)])
-    for wrong in (run.report, lambda: idsprof.query(TRACE, SQL, into='lists')):
+    for wrong in (run.report, lambda: idsprof.query(TRACE, SQL, into='lists'), lambda: idsprof.report(TRACE + '\0.gone'),
+                  lambda: idsprof.query(TRACE, 'SELECT 1 AS a\0; no more'), lambda: idsprof.query(TRACE, 'SELECT 1 AS a, 2 AS a'),
+                  lambda: idsprof.open(TRACE, sql_seconds=-1)):
         try:
             wrong()
             said['errors'].append(None)
@@ -84,7 +86,7 @@ def check_python(python):
     check(python + ': types', said['types'] == ['int', 'float', 'str', 'bytes', 'NoneType', 'str'], said['types'])
     check(python + ': columns of no rows', said['columns'] == [['one', 'two'], []], said['columns'])
     codes = [error and error[0] for error in said['errors']]
-    check(python + ': errors', codes == [-8, -7, -7, -5, -7, 'ValueError', 'ValueError'], said['errors'])
+    check(python + ': errors', codes == [-8, -7, -7, -5, -7] + 6 * ['ValueError'], said['errors'])
     check(python + ': an error says what', 'no such column: nowhere' in said['errors'][1][1], said['errors'])
     check(python + ': notes', len(said['notes']) == 1 and said['notes'][0].startswith('left out:'), said['notes'])
     for name in ('pandas', 'pyarrow'):

@@ -82,6 +82,8 @@ def check_requests():
     same('two in a line', code(b'{"jsonrpc":"2.0","id":1,"method":"ping"} {"jsonrpc":"2.0","id":2,"method":"ping"}'), ([-32700], [None]))
     same('a batch', code(b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]'), ([-32600], [None]))
     same('no UTF-8', code(b'{"jsonrpc":"2.0","id":"\xff","method":"ping"}'), ([-32700], [None]))
+    same('a NUL', code(b'{"jsonrpc":"2.0","id":1,"method":"ping\\u0000x"}'), ([-32700], [None]))
+    same('no NUL', code(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"\\\\u0000"}}')[0], [None])
     same('too deep', code(b'{"a":' * 2000), ([-32700], [None]))
     same('no version', code({'id': 1, 'method': 'ping'}), ([-32600], [None]))
     same('no method', code({'jsonrpc': '2.0', 'id': 1}), ([-32600], [1]))

@@ -9,7 +9,7 @@ The expectations were derived by hand from the definitions of the metrics, each 
     #= reason ID SUBSTRING                      why there is no value ("" for: any reason, but one)
     #= rows TABLE N
     #= cell TABLE COLUMN=VALUE COLUMN VALUE     of the one row that has VALUE in COLUMN
-    #= grade ID WORD                            good, warn, bad
+    #= grade ID WORD                            good, warn, bad, none
     #= advice N "SUBSTRING"                     of the Nth piece of advice; evidence N: of what it rests on
     #= says KEY "SUBSTRING"                     of what the report says of the run
 
@@ -109,7 +109,7 @@ def check_line(report, line):
             raise Wrong(f"the reason is {reason!r}")
     elif kind == "grade":
         metric_id, word = rest.split()
-        if report["metrics"][metric_id].get("grade") != word:
+        if report["metrics"][metric_id].get("grade", "none") != word:
             raise Wrong(f"the grade is {report['metrics'][metric_id].get('grade')}")
     elif kind == "says":
         key, part = rest.split(None, 1)

@@ -104,6 +104,10 @@ def check_scale(open_page):
         line = next(line for line in text.splitlines() if re.match(rf" +(step +)?{method} .* ms", line))
         for time in re.findall(r"[\d.]+ [mu]s", line):
             check(time in shown, f"scale: a step of {time} is not in the grid")
+    for title in ("± (99 %)", "comm volume"):
+        at = next(i for i, line in enumerate(text.splitlines()) if line.strip().startswith(title))
+        for figure in re.findall(r"[\d.]+ (?:%|[kM]?B)(?= |$)", " ".join(text.splitlines()[at:at + 2]).replace(title, "")):
+            check(figure in shown, f"scale: {title} of {figure} is not in the grid: {shown}")
     check(page.locator(".curve").count() == 2 and page.locator(".curve").first.locator("circle").count() == len(cells), "scale: curves")
     heights = page.eval_on_selector_all(".curve:first-child circle", "all => all.map(e => Number(e.getAttribute('cy')))")
     steps = [cell["step"] for method in ("lcam", "tad") for cell in cells if cell["method"] == method]

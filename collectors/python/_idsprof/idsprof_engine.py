@@ -90,6 +90,14 @@ def library():
 
 # --- runs --------------------------------------------------------------------------------------------------------------
 
+def _text(text, what):
+    """As C takes it: a NUL in the middle would cut it silently."""
+    data = os.fsencode(text) if what == 'path' else text.encode()
+    if b'\0' in data:
+        raise ValueError('idsprof: a NUL in the %s' % what)
+    return data
+
+
 def _check(code, error):
     if code < 0:
         raise Error(code, error.text.decode('utf-8', 'replace'))
@@ -102,10 +110,12 @@ class Run:
     def __init__(self, path, run=None, cache=True, note=None, sql_seconds=60.0):
         self._handle = ctypes.c_void_p()
         self._note = _Words(lambda _, text: note(text.decode('utf-8', 'replace'))) if note else _Words()
-        options = _Options(size=ctypes.sizeof(_Options), run=run.encode() if run else None, no_cache=not cache, note=self._note,
+        if sql_seconds is not None and sql_seconds < 0:
+            raise ValueError('idsprof: sql_seconds must be 0 (no limit) or more, not %s' % sql_seconds)
+        options = _Options(size=ctypes.sizeof(_Options), run=_text(run, 'name of the run') if run else None, no_cache=not cache, note=self._note,
                            sql_limit_ms=int(sql_seconds * 1000) if sql_seconds else -1)
         error = _CError()
-        _check(library().idsprof_open(os.fsencode(path), ctypes.byref(options), ctypes.byref(self._handle), ctypes.byref(error)), error)
+        _check(library().idsprof_open(_text(path, 'path'), ctypes.byref(options), ctypes.byref(self._handle), ctypes.byref(error)), error)
 
     def _open(self):
         if not self._handle:
@@ -121,7 +131,7 @@ class Run:
     def rows(self, sql):
         """The names of the columns, and the rows as tuples."""
         query, error = ctypes.c_void_p(), _CError()
-        _check(library().idsprof_query_open(self._open(), sql.encode(), ctypes.byref(query), ctypes.byref(error)), error)
+        _check(library().idsprof_query_open(self._open(), _text(sql, 'statement'), ctypes.byref(query), ctypes.byref(error)), error)
         try:
             columns = range(library().idsprof_query_columns(query))
             rows = []
@@ -163,6 +173,9 @@ def _python(value):
 # --- what rows are put into --------------------------------------------------------------------------------------------
 
 def _dicts(names, rows):
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError('idsprof: two columns are called %r: name one with AS, or take rows()' % twice)
     return [dict(zip(names, row)) for row in rows]
 
 

@@ -204,12 +204,18 @@ ids.pages = {};
   function grid(table) {
     const devices = [...new Set(table.rows.map((row) => Number(table.cell(row, "devices"))))].sort((a, b) => a - b);
     const methods = [...new Set(table.rows.map((row) => methodOf(table, row)))];
+    const error = (row) => { /* half the interval, of the step */
+      const [low, high, step] = ["low", "high", "step"].map((id) => table.cell(row, id));
+      return low === null || high === null || !step ? "-" : ids.format((high - low) / 2 / step, "ratio");
+    };
     const find = (method, count) => table.rows.find((row) => methodOf(table, row) === method && Number(table.cell(row, "devices")) === count);
-    const figures = [["step", "step"], ["method_speedup", "times as fast"], ["speedup", "speed-up"], ["efficiency", "efficiency"],
-      ["exposed", "exposed communication"], ["overlap", "overlapped"], ["balance", "load balance"]]
-      .filter(([id]) => table.rows.some((row) => table.cell(row, id) !== null));
+    const figures = [["step", "step"], ["error", "± (99 %)"], ["method_speedup", "times as fast"], ["speedup", "speed-up"], ["efficiency", "efficiency"],
+      ["exposed", "exposed communication"], ["bytes", "volume of communication"], ["overlap", "overlapped"], ["balance", "load balance"]]
+      .filter(([id]) => table.rows.some((row) => id === "error" ? error(row) !== "-" : table.cell(row, id) !== null));
+    const words = (row, id) => id === "error" ? error(row) : table.cell(row, id) !== null ? table.text(row, id)
+      : id === "method_speedup" && table.cell(row, "step") !== null ? "1" : "-"; /* of the first method against itself */
     const cell = (row, id) => h("td", { class: "number" }, !row ? "-" : id === "step" && row && table.cell(row, "success") === false
-      ? h("span", { class: "bad" }, table.cell(row, "why") || "failed") : table.cell(row, id) === null ? "-" : table.text(row, id));
+      ? h("span", { class: "bad" }, table.cell(row, "why") || "failed") : words(row, id));
     return h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "methods by devices" }, h("table", { class: "headline" },
       h("caption", { class: "unseen" }, "methods by numbers of devices"),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), h("th", { scope: "col" }, "method"),

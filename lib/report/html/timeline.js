@@ -595,6 +595,7 @@ class IdsTimeline {
       this.typing = setTimeout(() => this.find(this.input.value), 150);
     });
     on(this.input, "keydown", (event) => this.searchKey(event));
+    on(document, "keydown", (event) => this.searchFromAnywhere(event));
     on(window, "resize", () => this.again());
     on(window.matchMedia("(prefers-color-scheme: dark)"), "change", () => this.again());
     on(window, "beforeprint", () => this.print(true));
@@ -614,6 +615,14 @@ class IdsTimeline {
     this.isPrinting = isPrinting;
     this.again();
     this.paint();
+  }
+
+  /* "/" searches wherever one reads, unless one writes; of two timelines the first. */
+  searchFromAnywhere(event) {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+    event.preventDefault();
+    this.input.focus();
   }
 
   searchKey(event) {
