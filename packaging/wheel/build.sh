@@ -4,7 +4,8 @@
 # The compiler is zig's (PyPI's ziglang), for it brings the headers of glibc 2.17 for each machine; the libraries are made of Debian's
 # sources (libraries.sh). The program has them in it and asks for nothing but the C library, so that it runs on any Linux since 2014.
 # Needed: a Debian with source archives in reach, cmake, ninja-build, pkg-config, protobuf-c-compiler, dpkg-dev, tcl, nasm, python3-venv;
-# for aarch64 binutils-aarch64-linux-gnu, and qemu-user on another machine. No root. A first build takes minutes, another one seconds.
+# for aarch64 binutils-aarch64-linux-gnu, and on another machine qemu-user and libc6-arm64-cross. No root. A first build takes minutes,
+# another one seconds.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=packaging/wheel
@@ -35,7 +36,7 @@ build() { # ARCH
     tool "$folder/bin/ranlib" ranlib
     export CC=$folder/bin/cc AR=$folder/bin/ar RANLIB=$folder/bin/ranlib
     bash $here/libraries.sh "$arch" "$folder/prefix"
-    [[ $arch == "$(uname -m)" ]] || emulator=$(command -v "qemu-$arch-static" || command -v "qemu-$arch")
+    [[ $arch == "$(uname -m)" ]] || emulator="qemu-$arch -L /usr/$arch-linux-gnu" # the program prints its completions
     PKG_CONFIG_LIBDIR=$folder/prefix/lib/pkgconfig cmake -S . -B "$folder/program" -G Ninja \
         -DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$arch" "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_AR=$AR" "-DCMAKE_RANLIB=$RANLIB" \
         "-DCMAKE_CROSSCOMPILING_EMULATOR=$emulator" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS_RELEASE=-O3 -g0" -DIDS_LTO=ON \
