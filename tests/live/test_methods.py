@@ -43,10 +43,13 @@ def run(*command):
 
 
 def by_clock(path, first, count):
-    """The least and most that the mean of those steps can be by the program's own clock, what lies between them included."""
-    steps = json.loads(path.read_text())['steps']
-    (before, begun, _, _), (_, _, ended, behind) = steps[first], steps[first + count - 1]
-    return (ended - begun) / count, (behind - before) / count
+    """The least and most that the mean of those steps can be by the program's own clock, what lies between them included; but where
+    the program was stopped between two of them, that may belong to neither."""
+    steps = json.loads(path.read_text())['steps'][first:first + count]
+    (before, begun, _, _), (_, _, ended, behind) = steps[0], steps[-1]
+    between = sorted(after[1] - this[2] for this, after in zip(steps, steps[1:]))
+    stopped = between[-1] - between[len(between) // 2]
+    return (ended - begun - stopped) / count, (behind - before) / count
 
 
 def vague(clock):
