@@ -25,7 +25,7 @@ static const struct ids_opt opts[] = {
      NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "print names and paths whole, however wide", AT(full), NULL},
-    {IDS_OPT_WIDTH, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
+    {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
 };
 
 static const char *const holds_names[] = {"report", "events", "unfinished", "unknown"};

@@ -31,7 +31,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 0, "force", NULL, "overwrite the file of --html", AT(force), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
-    {IDS_OPT_WIDTH, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
+    {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
     IDS_READING_OPTIONS,
 };
 

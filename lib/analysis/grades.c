@@ -106,9 +106,9 @@ void ids_grade(const struct ids_grade_rules *rules, struct ids_report *report) {
         struct ids_metric *metric = &report->metrics[i];
         const char *shows = ids_grade_shown(metric->id);
         const struct ids_metric *shown = shows ? ids_report_find(report, shows, metric->device) : NULL;
-        int is_none =
-            metric->value.unit == IDS_UNIT_COUNT && !metric->value.i; /* of no kernel nothing is to be warned */
-        if (shown && !is_none) take(metric, shown->grade, shown->threshold);
+        int is_none = metric->value.unit == IDS_UNIT_COUNT && !metric->value.i;
+        /* Of no kernel nothing is to be warned. */
+        if (shown && (!is_none || shown->grade == IDS_GRADE_GOOD)) take(metric, shown->grade, shown->threshold);
     }
 }
 

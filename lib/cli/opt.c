@@ -2,7 +2,6 @@
 
 #include "lib/base/quantity.h"
 #include "lib/cli/reading.h"
-#include "lib/cli/terminal.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -50,13 +49,6 @@ int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, st
     return ids_fail(err, IDS_USAGE, "invalid value '%s' (%s)", text, words);
 }
 
-static int parse_width(const char *text, int64_t *ret_width, struct ids_error *err) {
-    int code = ids_parse_count(text, ret_width, err);
-    if (!code && *ret_width < IDS_WIDTH_LEAST)
-        return ids_fail(err, IDS_USAGE, "a line of %s columns is too narrow: give at least %d", text, IDS_WIDTH_LEAST);
-    return code;
-}
-
 /* Puts the value of one option where it belongs. */
 static int set_value(const struct ids_opt *opt, const char *text, void *values, struct ids_error *err) {
     void *place = opt->offset & IDS_OPT_SHARED ? (char *)&ids_reading + (opt->offset & ~IDS_OPT_SHARED)
@@ -73,8 +65,6 @@ static int set_value(const struct ids_opt *opt, const char *text, void *values, 
         return 0;
     case IDS_OPT_COUNT:
         return ids_parse_count(text, place, err);
-    case IDS_OPT_WIDTH:
-        return parse_width(text, place, err);
     case IDS_OPT_TIME:
         return ids_parse_time(text, place, err);
     case IDS_OPT_SIZE:

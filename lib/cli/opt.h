@@ -17,7 +17,6 @@
 enum ids_opt_type {
     IDS_OPT_FLAG,   /* int: 1 when given */
     IDS_OPT_COUNT,  /* int64_t: a whole number, not negative */
-    IDS_OPT_WIDTH,  /* int64_t: columns of a line, at least 40 */
     IDS_OPT_TIME,   /* int64_t picoseconds: "10us", "1.5ms", "2s"; exact */
     IDS_OPT_SIZE,   /* int64_t bytes: "500M", "8G", "1.5T" (powers of 1024) */
     IDS_OPT_TEXT,   /* const char *; one of the choices when there are any */
