@@ -48,7 +48,7 @@ def by_clock(path, first, count):
     steps = json.loads(path.read_text())['steps'][first:first + count]
     (before, begun, _, _), (_, _, ended, behind) = steps[0], steps[-1]
     between = sorted(after[1] - this[2] for this, after in zip(steps, steps[1:]))
-    stopped = between[-1] - between[len(between) // 2]
+    stopped = sum(max(0, gap - between[len(between) // 2]) for gap in between)
     return (ended - begun - stopped) / count, (behind - before) / count
 
 
