@@ -179,3 +179,14 @@ cJSON *ids_mcp_row_objects(const cJSON *table, const char *const *columns) {
     }
     return list;
 }
+
+void ids_mcp_put_lists(struct ids_mcp_answer *answer, const cJSON *tree, const struct ids_mcp_list *lists,
+                       size_t count) {
+    const cJSON *tables = cJSON_GetObjectItemCaseSensitive(tree, "tables");
+    for (size_t i = 0; i < count; i++) {
+        const cJSON *table = cJSON_GetObjectItemCaseSensitive(tables, lists[i].table);
+        cJSON *rows = ids_mcp_row_objects(table, lists[i].columns);
+        cJSON_AddItemToObject(answer->data, lists[i].as, rows);
+        ids_mcp_answer_part(answer, rows, lists[i].as, NULL, NULL, ids_mcp_table_total(table));
+    }
+}

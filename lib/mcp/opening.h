@@ -37,4 +37,13 @@ void ids_mcp_put_table(struct ids_mcp_call *call, cJSON *list, cJSON *table, con
 cJSON *ids_mcp_row_objects(const cJSON *table, const char *const *columns);
 int64_t ids_mcp_table_total(const cJSON *table);
 
+/* A table of a report's JSON that an answer has as a list: its id, what it is called there, the columns up to NULL. */
+struct ids_mcp_list {
+    const char *table, *as;
+    const char *columns[12];
+};
+/* Those of `tree` that are in `lists`, as parts of the answer that can be cut. */
+void ids_mcp_put_lists(struct ids_mcp_answer *answer, const cJSON *tree, const struct ids_mcp_list *lists,
+                       size_t count);
+
 #endif

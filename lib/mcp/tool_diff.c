@@ -59,10 +59,7 @@ static void put_findings(struct ids_mcp_call *call, const struct ids_diff *diff)
 }
 
 /* Of the tables that a diff has, those that say why; and of these the columns that a reader needs. */
-static const struct {
-    const char *table, *as;
-    const char *columns[12];
-} lists[] = {
+static const struct ids_mcp_list lists[] = {
     {"waterfall",
      "causes",
      {"change", "share", "account", "culprit", "where", "cause", "low", "high", "verdict", NULL}},
@@ -88,13 +85,7 @@ static int put_lists(struct ids_mcp_call *call, const struct ids_diff *diff, str
         const cJSON *value = cJSON_GetObjectItemCaseSensitive(run, told[i]);
         if (value) cJSON_AddItemToObject(call->answer.data, told[i], cJSON_Duplicate(value, 1));
     }
-    const cJSON *tables = cJSON_GetObjectItemCaseSensitive(tree, "tables");
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        const cJSON *table = cJSON_GetObjectItemCaseSensitive(tables, lists[i].table);
-        cJSON *rows = ids_mcp_row_objects(table, lists[i].columns);
-        cJSON_AddItemToObject(call->answer.data, lists[i].as, rows);
-        ids_mcp_answer_part(&call->answer, rows, lists[i].as, NULL, NULL, ids_mcp_table_total(table));
-    }
+    ids_mcp_put_lists(&call->answer, tree, lists, sizeof lists / sizeof *lists);
     cJSON_Delete(tree);
     return 0;
 }

@@ -11,15 +11,12 @@ static const struct ids_mcp_argument arguments[] = {
 };
 
 /* In the order in which they are worth their room; with the columns that tell of time. */
-static const struct {
-    const char *table, *as, *section;
-    const char *columns[12];
-} lists[] = {
-    {"strips", "strips", "ledger", {"device", "start", "duration", "letters", NULL}},
-    {"accounts", "where_time_goes", "ledger", {"account", "time", "per_step", "share", "culprit", "where", NULL}},
-    {"gaps", "gaps", "idle_gaps", {"device", "start", "duration", "account", "culprit", "where", "next", NULL}},
-    {"steps", "steps", "steps", {"step", "start", "duration", "slowest", "slowest_device", NULL}},
-    {"computations", "ran", "ops", {"name", "self", "share", "count", "mean", "category", "module", "place", NULL}},
+static const struct ids_mcp_list lists[] = {
+    {"strips", "strips", {"device", "start", "duration", "letters", NULL}},
+    {"accounts", "where_time_goes", {"account", "time", "per_step", "share", "culprit", "where", NULL}},
+    {"gaps", "gaps", {"device", "start", "duration", "account", "culprit", "where", "next", NULL}},
+    {"steps", "steps", {"step", "start", "duration", "slowest", "slowest_device", NULL}},
+    {"computations", "ran", {"name", "self", "share", "count", "mean", "category", "module", "place", NULL}},
 };
 
 static void put_legend(cJSON *data) {
@@ -54,13 +51,7 @@ static int put_lists(struct ids_mcp_call *call, const struct ids_mcp_opened *ope
     render.only_count = sizeof only / sizeof *only;
     int code = ids_mcp_json(&opened->report, &render, ids_render_json, &tree, err);
     if (code) return code;
-    const cJSON *tables = cJSON_GetObjectItemCaseSensitive(tree, "tables");
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        const cJSON *table = cJSON_GetObjectItemCaseSensitive(tables, lists[i].table);
-        cJSON *rows = ids_mcp_row_objects(table, lists[i].columns);
-        cJSON_AddItemToObject(call->answer.data, lists[i].as, rows);
-        ids_mcp_answer_part(&call->answer, rows, lists[i].as, NULL, NULL, ids_mcp_table_total(table));
-    }
+    ids_mcp_put_lists(&call->answer, tree, lists, sizeof lists / sizeof *lists);
     cJSON_Delete(tree);
     return 0;
 }
