@@ -43,13 +43,13 @@ for metric in metrics:
         failures.append(f"no golden case has a value of {metric}: derive one in a file of testdata/mini, with a line '#= metric {metric} VALUE'")
 faults = taken_away()
 calls = re.search(r'^static void advise_on_all\(.*?^\}', (SOURCE / 'analyzers/advice.c').read_text(), re.M | re.S).group()
-for rule in re.findall(r'\b(on_\w+)\(', calls):
+for rule in re.findall(r'\b(ids_advise_on_\w+)\(', calls):
     if not re.search(rf'\b{rule}\(adviser\)', faults):
         failures.append(f'no planted fault takes away {rule} of analyzers/advice.c: add a patch to tests/mutants (see tests/mutants/run.sh)')
 table = re.search(r'^\} sentences\[\] = \{(.*?)^\};', (SOURCE / 'analyzers/remedies.c').read_text(), re.M | re.S).group(1)
 rows = [(row.group(1), row.group(2), row.group()) for row in re.finditer(r'^    \{(IDS_\w+), (\w+),.*?\}\},$', table, re.M | re.S)]
 cases = re.findall(r'\{\{(IDS_\w+), [^{}]*\},\s+"([^"!]+)"\}', (SOURCE / 'tests/unit/test_remedies.c').read_text())
-if len(rows) < 40 or len(metrics) < 100 or len(re.findall(r'on_\w+\(', calls)) < 5:
+if len(rows) < 40 or len(metrics) < 100 or len(re.findall(r'ids_advise_on_\w+\(', calls)) < 10:
     failures.append('the rules and metrics were not understood')
 for account, condition, row in rows:
     words = re.sub(r'"\s*"', '', row)

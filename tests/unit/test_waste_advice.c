@@ -1,4 +1,4 @@
-/* analyzers/waste_advice and on_waste of analyzers/advice: each kind of waste is said where it is a good part of the
+/* analyzers/waste_advice and analyzers/advise_on_waste: each kind of waste is said where it is a good part of the
  * time and of enough executions, and not elsewhere. */
 #include "analyzers/waste_advice.h"
 #include "lib/analysis/analysis.h"

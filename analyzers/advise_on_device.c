@@ -1,0 +1,70 @@
+/* advise_on_device.c - what is neither a step's doing nor an op's: the device's clock, its memory, ops that run on the
+ * host beside it. */
+#include "analyzers/advise_on.h"
+#include "analyzers/memory_advice.h"
+
+/* What the device's clock takes is no doing of the program. */
+void ids_advise_on_clock(struct ids_adviser *adviser) {
+    double held_back = ids_adviser_ratio(adviser, "clock.held_back_share"),
+           throttled = ids_adviser_ratio(adviser, "clock.throttled_share");
+    if (adviser->pieces.compute_ps < adviser->pieces.time_ps / 4) return;
+    if (held_back >= 0.02)
+        ids_adviser_remark(
+            adviser, "clock.held_back_share",
+            "The clock is held back: look at power limit and cooling, and compare runs at the same clock only",
+            ids_report_text(adviser->report, "%s of the ops' time would be saved at the default clock",
+                            ids_say_metric(adviser, "clock.held_back_share")));
+    if (throttled >= 0.05)
+        ids_adviser_remark(adviser, "clock.throttled_share",
+                           "The device is throttled: look at power limit and cooling, and compare runs that are not",
+                           ids_report_text(adviser->report,
+                                           "%s of the samples of throttling are above 0 (--section counters)",
+                                           ids_say_metric(adviser, "clock.throttled_share")));
+}
+
+/* The program and op that have most time on the host's CPU, beside an accelerator. */
+static const char *host_op_of(const struct ids_adviser *adviser) {
+    const struct ids_table *table = ids_report_find_table(adviser->report, "placement");
+    int beside = ids_table_column(table, "beside"), program = ids_table_column(table, "program"),
+        longest = ids_table_column(table, "longest");
+    if (beside < 0 || program < 0 || longest < 0) return "";
+    for (size_t row = 0; row < table->row_count; row++) { /* the first of a device has most time */
+        if (!ids_table_cell(table, row, beside)->i) continue;
+        const char *op = ids_table_cell(table, row, longest)->text, *of = ids_table_cell(table, row, program)->text;
+        if (op) return ids_report_text(adviser->report, " (most: %s%s%s)", op, of ? " of " : "", of ? of : "");
+    }
+    return "";
+}
+
+/* Ops that fell back to the CPU, or were put there: only where the device has nothing to do meanwhile. */
+void ids_advise_on_host_ops(struct ids_adviser *adviser) {
+    double beside = ids_adviser_ratio(adviser, "placement.host_idle_share"),
+           idle = ids_adviser_ratio(adviser, "idle.share");
+    if (beside < 0.1 || beside * idle < 0.02) return;
+    ids_adviser_remark(
+        adviser, "placement.host_idle_share",
+        ids_report_text(adviser->report,
+                        "Ops run on the host's CPU while the device has nothing to do%s - keep their arrays on the "
+                        "device: jit the whole step, and look for jax.devices('cpu') and arrays of numpy",
+                        host_op_of(adviser)),
+        ids_report_text(adviser->report,
+                        "%s ops on the host's CPU; they run in %s of the idle time (--section "
+                        "placement)",
+                        ids_say_metric(adviser, "placement.host_ops"),
+                        ids_say_metric(adviser, "placement.host_idle_share")));
+}
+
+/* Before all else: a program that ends is not faster. */
+void ids_advise_on_memory(struct ids_adviser *adviser) {
+    struct ids_memory_advice advice[IDS_MEMORY_ADVICE];
+    size_t count = ids_memory_alarms(adviser->report, adviser->framework == IDS_JAX, advice);
+    for (size_t i = 0; i < count; i++)
+        ids_adviser_remark(adviser, advice[i].explain, advice[i].what, advice[i].evidence);
+}
+
+void ids_advise_on_programs_memory(struct ids_adviser *adviser) {
+    struct ids_memory_advice advice[IDS_MEMORY_ADVICE];
+    size_t count = ids_memory_savings(adviser->report, advice);
+    for (size_t i = 0; i < count; i++)
+        ids_adviser_remark(adviser, advice[i].explain, advice[i].what, advice[i].evidence);
+}

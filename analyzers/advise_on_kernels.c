@@ -1,0 +1,88 @@
+/* advise_on_kernels.c - small kernels and why they are small, low occupancy, products beside the matrix units. */
+#include "analyzers/advise_on.h"
+#include "analyzers/kernel_advice.h"
+#include "lib/base/saturate.h"
+
+#include <string.h>
+
+/* The compiled program that has most of the device's time, when it is large: "jit more" is no advice for it. */
+static const char *large_program_of(const struct ids_adviser *adviser) {
+    enum { MANY_OPS = 100 };
+    const struct ids_table *table = ids_report_find_table(adviser->report, "modules");
+    int name = ids_table_column(table, "name"), ops = ids_table_column(table, "ops"),
+        self = ids_table_column(table, "self");
+    if (name < 0 || ops < 0 || self < 0) return NULL;
+    size_t most = 0;
+    int64_t most_ps = 0, all_ps = 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        int64_t self_ps = ids_table_cell(table, row, self)->i;
+        ids_sum(&all_ps, self_ps);
+        if (self_ps <= most_ps) continue;
+        most = row;
+        most_ps = self_ps;
+    }
+    if (most_ps <= all_ps / 2 || ids_table_cell(table, most, ops)->i < MANY_OPS) return NULL;
+    return ids_table_cell(table, most, name)->text;
+}
+
+/* ": behind 60.0 % of their time stands a reduction", where the program's graph tells. */
+static const char *say_between(const struct ids_adviser *adviser) {
+    const struct ids_table *table = ids_report_find_table(adviser->report, "splits");
+    int time = ids_table_column(table, "time"), between = ids_table_column(table, "between");
+    int64_t all_ps = 0;
+    if (!table || !table->row_count) return "";
+    for (size_t row = 0; row < table->row_count; row++) ids_sum(&all_ps, ids_table_cell(table, row, time)->i);
+    return ids_report_text(adviser->report, "; of those that XLA could fuse, behind %s of the time: %s",
+                           ids_say_share(adviser, ids_table_cell(table, 0, time)->i, all_ps),
+                           ids_table_cell(table, 0, between)->text);
+}
+
+static const char *say_fuse(const struct ids_adviser *adviser) {
+    const char *program = large_program_of(adviser);
+    if (adviser->framework == IDS_PYTORCH)
+        return "Many small kernels: fuse them (torch.compile, fused optimizers and attention)";
+    if (adviser->framework != IDS_JAX) return "Many small kernels: fuse them";
+    if (!program)
+        return "Many small kernels: jit larger functions so that XLA fuses them, with fewer control-flow branches";
+    return ids_report_text(
+        adviser->report,
+        "Many small kernels within one compiled program (%s) - look at what stands between them (--by op --sort "
+        "count): XLA does not fuse across custom calls, collectives and loops",
+        program);
+}
+
+/* Fusing wins what they compute and what launching them costs: where both are little, or dispatch was advised on, it
+ * is no advice. */
+void ids_advise_on_small_kernels(struct ids_adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    if (ids_adviser_ratio(adviser, "kernels.small_share") < 0.5 ||
+        ids_adviser_ratio(adviser, "kernels.small_time_share") < 0.1)
+        return;
+    struct ids_value count;
+    if (!ids_adviser_has(adviser, "kernels.small_count", &count) || ids_adviser_per_step(adviser, count.i) < 10) return;
+    /* Graded good: half of the time is in kernels that are far from small. */
+    struct ids_value median;
+    if (ids_adviser_has(adviser, "kernels.median", &median) &&
+        median.i / IDS_TIMES_SMALL >= adviser->analysis->params.small_kernel_ps)
+        return;
+    if (pieces->compute_ps < pieces->time_ps / 10 || ids_adviser_has_said(adviser, IDS_HOST_DISPATCH)) return;
+    ids_adviser_remark(
+        adviser, "kernels.small_count", say_fuse(adviser),
+        ids_report_text(adviser->report, "%s kernels below the threshold: %s of kernels, %s of kernel time%s",
+                        ids_say_metric(adviser, "kernels.small_count"), ids_say_metric(adviser, "kernels.small_share"),
+                        ids_say_metric(adviser, "kernels.small_time_share"), say_between(adviser)));
+}
+
+/* Kernels decide only where the device computes for a good part of the step. */
+void ids_advise_on_kernels(struct ids_adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    if (pieces->compute_ps < pieces->time_ps / 4) return;
+    struct ids_kernel_advice low = ids_low_occupancy_advice(adviser->report);
+    const struct ids_device *device = adviser->analysis->busy[pieces->decider].device;
+    struct ids_kernel_advice matrix = ids_matrix_advice(
+        adviser->report,
+        &(struct ids_matrix_circumstances){adviser->framework, device,
+                                           ids_peaks_of(adviser->analysis->trace, device, &adviser->analysis->params)});
+    if (matrix.what) ids_adviser_remark(adviser, matrix.explain, matrix.what, matrix.evidence);
+    if (low.what) ids_adviser_remark(adviser, low.explain, low.what, low.evidence);
+}

@@ -1,0 +1,89 @@
+/* advise_on_ops.c - what can be won in the ops: where the device computes nearly always, where one op has most of the
+ * time, and what is lost above the roofline. */
+#include "analyzers/advise_on.h"
+#include "analyzers/roofline_advice.h"
+
+#include <string.h>
+
+static void on_op(struct ids_adviser *adviser, const struct ids_op_family *op, const char *what) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    const char *share = ids_say_share(adviser, op->time_ps, pieces->compute_ps);
+    ids_adviser_give(
+        adviser,
+        &(struct ids_advice){
+            .saves_ps = -1,
+            .per_step = pieces->steps > 0,
+            .account = ids_account_id(IDS_WORK_COMPUTE),
+            .culprit = ids_adviser_text(adviser, op->most->culprit),
+            .where = ids_adviser_text(adviser, op->most->where),
+            .what = what,
+            .evidence = ids_report_text(
+                adviser->report, "compute is %s of %s, %s of it %s",
+                ids_say_share(adviser, pieces->compute_ps, pieces->time_ps), pieces->steps ? "the steps" : "the window",
+                share, op->count > 1 ? ids_report_text(adviser->report, "these %zu ops", op->count) : "this op"),
+            .explain = ids_account_id(IDS_WORK_COMPUTE)});
+}
+
+static const char *say_op(const struct ids_adviser *adviser, const struct ids_op_family *op) {
+    const char *name =
+        ids_say_name(adviser, ids_adviser_text(adviser, op->most->culprit), ids_adviser_text(adviser, op->most->where));
+    return op->count > 1 ? ids_report_text(adviser->report, "%s and %zu more like it", name, op->count - 1) : name;
+}
+
+/* Whether the name is one of those that a row bears, whose * stands for what differs. */
+static int bears(const char *name, const char *row) {
+    return name && row && !strncmp(name, row, strcspn(row, "*"));
+}
+
+/* Where the device computes most of the time, that comes first: the rest is little, unless others wait for it. */
+static int computes_nearly_always(const struct ids_adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    int64_t wins_ps = pieces->count ? pieces->at[0].time_ps : 0;
+    return pieces->op.most && pieces->compute_ps >= pieces->time_ps - pieces->time_ps / 10 &&
+           wins_ps <= pieces->time_ps / 10;
+}
+
+void ids_advise_on_compute(struct ids_adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    if (!computes_nearly_always(adviser)) return;
+    const char *what = ids_report_text(
+        adviser->report, "The device computes nearly all of the time: what can be won is in its ops; most time has %s",
+        say_op(adviser, &pieces->op));
+    if (pieces->op.most == pieces->mover.most)
+        what = ids_report_text(
+            adviser->report, "%s, which only moves data - %s", what,
+            ids_adviser_remedy(adviser, IDS_WORK_COMPUTE, pieces->op.most, pieces->op.time_ps, 1, 0, NULL).remedy);
+    const char *layers = ids_layers_in_words(adviser->report), *shares = "";
+    struct ids_value unused;
+    if (layers && !ids_adviser_has(adviser, "efficiency.flops_share", &unused))
+        shares = ". --peak-flops and --peak-bandwidth give the shares of the peak, which is not known here";
+    if (layers) what = ids_report_text(adviser->report, "%s. By layer: %s%s", what, layers, shares);
+    struct ids_roofline_advice loss = ids_loss_advice(adviser->report);
+    adviser->told_loss = loss.what && bears(ids_adviser_text(adviser, pieces->op.most->culprit), loss.op);
+    if (adviser->told_loss) what = ids_report_text(adviser->report, "%s. %s", what, loss.what);
+    on_op(adviser, &pieces->op, what);
+}
+
+/* What no account tells of busy time: how far it is from what the device can do. */
+void ids_advise_on_loss(struct ids_adviser *adviser) {
+    struct ids_roofline_advice advice = ids_loss_advice(adviser->report);
+    if (advice.what && !adviser->told_loss)
+        ids_adviser_remark(adviser, "efficiency.roofline_loss", advice.what, advice.evidence);
+}
+
+/* An op is worth a word where it is a good part of the step, not of what little the device does. */
+void ids_advise_on_one_op(struct ids_adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    const struct ids_op_family *op = NULL;
+    int told = computes_nearly_always(adviser), is_same = pieces->mover.most == pieces->op.most;
+    int moves = pieces->mover.most && pieces->mover.time_ps >= pieces->time_ps / 10;
+    if (moves)
+        op = told && is_same ? NULL : &pieces->mover;
+    else if (pieces->op.most && !is_same && pieces->op.time_ps > pieces->compute_ps / 2 &&
+             pieces->op.time_ps >= pieces->time_ps / 4)
+        op = told ? NULL : &pieces->op;
+    if (!op || adviser->said >= IDS_MOST_PIECES) return;
+    struct ids_remedy words = ids_adviser_remedy(adviser, IDS_WORK_COMPUTE, op->most, op->time_ps, moves, 0, NULL);
+    on_op(adviser, op,
+          ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
+}

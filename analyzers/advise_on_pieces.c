@@ -1,0 +1,256 @@
+/* advise_on_pieces.c - a piece of advice for each account and culprit of the ledger, with its evidence: how much, in
+ * which steps, whose doing, and on how much it rests. */
+#include "analyzers/advise_on.h"
+#include "lib/base/counted.h"
+#include "lib/base/saturate.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What advice must rest on: see is_founded. Alone, a smaller piece is said too. */
+enum { LEAST_INTERVALS = 20, WORTH_ALONE = 100 };
+
+static int64_t number_of(const struct ids_adviser *adviser, uint32_t step) {
+    return adviser->analysis->steps.at[step].number;
+}
+
+/* "; in every 5th step", "; in 1 of 30 steps (step 0)", "; uneven: most in step 30"; nothing where most steps have
+ * it alike. */
+static const char *say_recurrence(const struct ids_adviser *adviser, const struct ids_recurrence *recurs) {
+    size_t steps = adviser->analysis->steps.count;
+    if (!recurs->steps || steps < 2) return "";
+    if (!ids_recurs_in_few(recurs, steps)) {
+        if (steps < 5 || !ids_recurs_unevenly(recurs, steps)) return "";
+        return ids_report_text(adviser->report, "; uneven: most in step %" PRId64, number_of(adviser, recurs->most));
+    }
+    if (recurs->period)
+        return ids_report_text(adviser->report, "; in every %" PRIu32 "%s step", recurs->period,
+                               recurs->period == 2   ? "nd"
+                               : recurs->period == 3 ? "rd"
+                                                     : "th");
+    const char *count = ids_report_text(adviser->report, "; in %" PRIu32 " of %zu steps", recurs->steps, steps);
+    if (recurs->steps == 1)
+        return ids_report_text(adviser->report, "%s (step %" PRId64 ")", count, number_of(adviser, recurs->first));
+    if (recurs->steps == 2)
+        return ids_report_text(adviser->report, "%s (%" PRId64 " and %" PRId64 ")", count,
+                               number_of(adviser, recurs->first), number_of(adviser, recurs->last));
+    return ids_report_text(adviser->report, "%s (most in step %" PRId64 ")", count, number_of(adviser, recurs->most));
+}
+
+/* Whether it is not one device's doing: no device has three quarters of it. */
+static int is_of_many(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    if (piece->account == IDS_COMM_WAIT) return adviser->balance.steps && !ids_balance_is_steady(&adviser->balance);
+    int64_t most_ps = 0, all_ps = 0;
+    for (size_t s = 0; s < ledger->share_count; s++) {
+        if (&ledger->entries[ledger->shares[s].entry] != piece->most) continue;
+        ids_sum(&all_ps, ledger->shares[s].ps);
+        if (ledger->shares[s].ps > most_ps) most_ps = ledger->shares[s].ps;
+    }
+    return most_ps < all_ps - all_ps / 4;
+}
+
+/* "rank 1 (steady: it comes last in 8 of 8 steps)" */
+static const char *say_straggler(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *name) {
+    const struct ids_balance *balance = &adviser->balance;
+    if (balance->straggler == IDS_NONE || !balance->steps) return name;
+    uint32_t last = is_of_many(adviser, piece) ? balance->straggler : piece->device;
+    const char *where =
+        ids_report_text(adviser->report, "%s comes last in %zu of %zu steps", ids_adviser_device(adviser, last),
+                        balance->of_device[last].steps, balance->steps);
+    if (is_of_many(adviser, piece))
+        return ids_report_text(adviser->report, "another one from step to step (changing: %s)", where);
+    int is_steady = last == balance->straggler && ids_balance_is_steady(balance);
+    return ids_report_text(adviser->report, "it (%s: %s)", is_steady ? "steady" : "not always", where);
+}
+
+/* How long, at most, another device waits for the deciding one because of this. */
+static int64_t waited_by_others(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    int64_t most_ps = 0;
+    for (size_t b = 0; b < adviser->analysis->busy_count; b++) {
+        int64_t own_ps = 0;
+        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
+            const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
+            if (entry->cause == IDS_NONE || entry->awaited != piece->device) continue;
+            enum ids_account account = piece->account == IDS_COMM_WAIT ? IDS_WORK_COMPUTE : piece->account;
+            if (ledger->entries[entry->cause].account == account) ids_sum(&own_ps, ledger->shares[s].ps);
+        }
+        if (own_ps > most_ps) most_ps = own_ps;
+    }
+    return most_ps;
+}
+
+/* "rank 1" where others wait for it, "changing ranks"; NULL where nobody does. */
+static const char *say_rank(const struct ids_adviser *adviser, const struct ids_piece *piece, int64_t waited_ps) {
+    int waits = piece->account == IDS_COMM_WAIT || waited_ps * 4 > ids_adviser_per_step(adviser, piece->time_ps) ||
+                piece->others_ps * 4 > piece->time_ps;
+    if (!waits) return NULL;
+    return is_of_many(adviser, piece) ? "changing ranks" : ids_adviser_device(adviser, piece->device);
+}
+
+/* When its longest interval was; times count from the device's first activity. */
+static const char *say_longest(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry) {
+    int64_t at_ps = entry->longest_at_ps - adviser->analysis->first_ps;
+    if (at_ps >= 0)
+        return ids_report_text(adviser->report, "longest %s at %s", ids_say_time(adviser, entry->longest_ps),
+                               ids_say_time(adviser, at_ps));
+    return ids_report_text(adviser->report, "longest %s, begun %s before the first device activity",
+                           ids_say_time(adviser, entry->longest_ps), ids_say_time(adviser, -at_ps));
+}
+
+static const char *say_both_ways(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    if (!piece->both_ways_ps) return "";
+    return ids_report_text(adviser->report, "; %s%s both at once",
+                           ids_say_time(adviser, ids_adviser_per_step(adviser, piece->both_ways_ps)),
+                           adviser->pieces.steps ? " a step" : "");
+}
+
+/* Of work that is launched and does not begin; a host that launches more meanwhile runs ahead, as it should. */
+static const char *say_meanwhile(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry) {
+    const char *host = ids_adviser_text(adviser, entry->meanwhile), *ahead = ids_account_id(IDS_HOST_DISPATCH);
+    return host && strncmp(host, ahead, strlen(ahead)) != 0
+               ? ids_report_text(adviser->report, ", and the host meanwhile was in %s", host)
+               : "";
+}
+
+/* Why the culprit was compiled again, where idsprof's Python hook saw it. */
+static const char *say_reason(const struct ids_adviser *adviser, enum ids_account account, const char *function) {
+    if (account != IDS_HOST_COMPILE || !function) return NULL;
+    struct ids_text reason = ids_recompile_reason_of(adviser->analysis->trace, function);
+    return reason.length ? ids_report_text(adviser->report, "%.*s", (int)reason.length, reason.at) : NULL;
+}
+
+/* Where Python's functions are recorded, each call of one takes longer: what is made of many calls is shorter
+ * without. */
+static int is_slowed(const struct ids_adviser *adviser, enum ids_account account) {
+    return adviser->has_python && (account == IDS_HOST_PYTHON || account == IDS_HOST_INPUT ||
+                                   account == IDS_HOST_REGION || account == IDS_HOST_DISPATCH);
+}
+
+/* A sample is a moment: what lies between two of them is told by both. */
+static const char *say_sampled(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry) {
+    const struct ids_trace *trace = adviser->analysis->trace;
+    int64_t period_ps = 0;
+    for (size_t i = 0; i < trace->sampling_count; i++) {
+        if (trace->samplings[i].period_ps > period_ps) period_ps = trace->samplings[i].period_ps;
+    }
+    if (!entry->is_sampled || !period_ps) return "";
+    return ids_report_text(adviser->report, "; by stacks sampled every %s", ids_say_time(adviser, period_ps));
+}
+
+/* Of input: which stage of the pipeline is the slowest, or that none works where the recording was made. */
+static const char *say_stage(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *culprit) {
+    const struct ids_table *table = ids_report_find_table(adviser->report, "input_stages");
+    int verdict = ids_table_column(table, "verdict"), stage = ids_table_column(table, "stage"),
+        busy = ids_table_column(table, "busy");
+    size_t waiting = 0;
+    if (piece->account != IDS_HOST_INPUT || !table || !table->row_count) return "";
+    for (size_t row = 0; row < table->row_count; row++) {
+        const struct ids_value *is = ids_table_cell(table, row, verdict);
+        const char *name = ids_table_cell(table, row, stage)->text;
+        if (is->missing) continue;
+        waiting += !strcmp(is->text, "only waits");
+        if (!strcmp(is->text, "slowest") && culprit && strcmp(name, culprit) != 0)
+            return ids_report_text(adviser->report, "; slowest stage: %s, %s busy", name,
+                                   ids_say_value(adviser, *ids_table_cell(table, row, busy)));
+    }
+    return waiting == table->row_count ? "; its stages only wait for others, which were not recorded" : "";
+}
+
+static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_ledger_entry *most = piece->most;
+    const char *culprit = ids_adviser_text(adviser, most->culprit), *where = ids_adviser_text(adviser, most->where);
+    const char *reason = say_reason(adviser, piece->account, culprit);
+    struct ids_remedy words =
+        ids_adviser_remedy(adviser, piece->account, most, piece->time_ps, 0, piece->both_ways_ps > 0, reason);
+    int64_t saves_ps = ids_adviser_per_step(adviser, piece->time_ps),
+            waited_ps = ids_adviser_per_step(adviser, waited_by_others(adviser, piece));
+    const char *rank = say_rank(adviser, piece, waited_ps);
+    if (!words.problem) return;
+    if (rank && piece->account != IDS_COMM_WAIT)
+        where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
+    const char *who = "";
+    if (culprit && piece->culprits > 1 && piece->most_ps < piece->time_ps)
+        who = ids_report_text(adviser->report, " (most: %s%s%s, %s of it; %zu in all)", culprit, where ? ", " : "",
+                              where ? where : "", ids_say_share(adviser, piece->most_ps, piece->time_ps),
+                              piece->culprits);
+    else if (culprit)
+        who = ids_report_text(adviser->report, ": %s", ids_say_name(adviser, culprit, where));
+    int64_t others_ps = ids_adviser_per_step(adviser, piece->others_ps);
+    struct ids_advice advice = {
+        .saves_ps = saves_ps,
+        .per_step = adviser->pieces.steps > 0,
+        .account = ids_account_id(piece->account),
+        .culprit = culprit,
+        .where = where,
+        .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
+        .evidence = ids_report_text(
+            adviser->report, "%s%s, %s of %s%s%s%s%s; %s%s%s%s%s%s%s", ids_say_time(adviser, saves_ps),
+            adviser->pieces.steps ? " a step" : "", ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
+            adviser->pieces.steps ? "the step" : "the window",
+            adviser->analysis->busy_count > 1
+                ? ids_report_text(adviser->report, " of %s", ids_adviser_device(adviser, adviser->pieces.decider))
+                : "",
+            say_both_ways(adviser, piece), say_recurrence(adviser, &piece->recurs),
+            rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
+                                   ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
+                                   say_straggler(adviser, piece, rank))
+                 : "",
+            say_longest(adviser, most), say_meanwhile(adviser, most), say_sampled(adviser, most),
+            is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
+            say_stage(adviser, piece, culprit), reason ? "; why again: " : "", reason ? reason : ""),
+        .explain = ids_account_id(piece->account)};
+    ids_adviser_give(adviser, &advice);
+}
+
+/* It came in several steps or often, or is most of the recording. What the host did for a tenth of the whole recording,
+ * covered by events, is a fact even where it came once; in how many steps it came is said with it. */
+static int is_founded(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    if (piece->recurs.steps >= IDS_LEAST_STEPS || piece->intervals >= LEAST_INTERVALS) return 1;
+    if (piece->time_ps > adviser->pieces.time_ps / 2) return 1;
+    return ids_account_is_host(piece->account) && piece->account != IDS_HOST_DISPATCH &&
+           piece->time_ps >= adviser->pieces.time_ps / 10 && piece->recorded_ps >= piece->known_ps / 2;
+}
+
+void ids_say_too_little(struct ids_adviser *adviser, const struct ids_piece *piece) {
+    struct ids_report *report = adviser->report;
+    const char *more = adviser->framework == IDS_JAX ? "record more steps (idsprof capture -k 20)"
+                                                     : "record a longer window (idsprof capture --duration 10s)";
+    uint64_t events = ids_adviser_events(adviser->analysis->trace);
+    const char *what = "";
+    if (piece)
+        what = ids_report_text(report, "; %s, %s of it, rests on %s", ids_account_id(piece->account),
+                               ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
+                               IDS_COUNTED(piece->intervals, "interval"));
+    ids_adviser_give(
+        adviser,
+        &(struct ids_advice){.saves_ps = -1,
+                             .per_step = adviser->pieces.steps > 0,
+                             .what = ids_report_text(report, "Too little was recorded to advise on - %s", more),
+                             .evidence = ids_report_text(
+                                 report, "%s%s%s%s", IDS_COUNTED(events, "event"), adviser->pieces.steps ? " in " : "",
+                                 adviser->pieces.steps ? IDS_COUNTED(adviser->pieces.steps, "step") : "", what),
+                             .explain = "run.events"});
+}
+
+/* 0: there is something to say, and too little to say it on. */
+int ids_advise_on_pieces(struct ids_adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    const struct ids_piece *unfounded = NULL;
+    size_t said = 0;
+    for (size_t i = 0; i < pieces->count && said < IDS_MOST_PIECES; i++) {
+        const struct ids_piece *piece = &pieces->at[i];
+        if (piece->time_ps < pieces->time_ps / (said ? IDS_WORTH : WORTH_ALONE)) continue;
+        if (ids_is_warm_up(adviser, piece)) continue;
+        if (is_founded(adviser, piece)) {
+            advise(adviser, piece);
+            said++;
+        } else if (!unfounded) {
+            unfounded = piece;
+        }
+    }
+    if (!unfounded || adviser->said) return 1;
+    ids_say_too_little(adviser, unfounded);
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* advise_on_steps.c - where steps do not tell what the run is like: the first one is warm-up, or most of the time lies
+ * between them. */
+#include "analyzers/advise_on.h"
+
+/* What only the first steps do: which of it takes longest. */
+static const struct ids_piece *warm_up_of(const struct ids_adviser *adviser) {
+    for (size_t i = 0; i < adviser->pieces.count; i++) {
+        if (ids_is_warm_up(adviser, &adviser->pieces.at[i])) return &adviser->pieces.at[i];
+    }
+    return NULL;
+}
+
+static int64_t longest_after_the_first(const struct ids_steps *steps) {
+    int64_t longest_ps = 0;
+    for (size_t s = 1; s < steps->count; s++) {
+        if (ids_step_time(&steps->at[s]) > longest_ps) longest_ps = ids_step_time(&steps->at[s]);
+    }
+    return longest_ps;
+}
+
+/* The first step is long, no other is, and it is known why. */
+void ids_advise_on_warm_up(struct ids_adviser *adviser) {
+    const struct ids_steps *steps = &adviser->analysis->steps;
+    const struct ids_piece *cause = warm_up_of(adviser);
+    struct ids_value median;
+    if (steps->count < 3 || !cause || !ids_adviser_has(adviser, "steps.median", &median)) return;
+    int64_t first_ps = ids_step_time(&steps->at[0]), later_ps = longest_after_the_first(steps);
+    if (first_ps <= 2 * median.i || first_ps <= 2 * later_ps) return;
+    int compiles = cause->account == IDS_HOST_COMPILE;
+    ids_adviser_remark(
+        adviser, "steps.mean",
+        ids_report_text(adviser->report, "The first step is warm-up: it %s %s - record later steps, or read the median",
+                        compiles ? "compiles" : "uses for the first time",
+                        ids_say_name(adviser, ids_adviser_text(adviser, cause->most->culprit),
+                                     ids_adviser_text(adviser, cause->most->where))),
+        ids_report_text(adviser->report,
+                        "the first step took %s, %s of it so; the median one %s, the longest of the others %s",
+                        ids_say_time(adviser, first_ps), ids_say_time(adviser, cause->time_ps),
+                        ids_say_value(adviser, median), ids_say_time(adviser, later_ps)));
+}
+
+/* What lies between the steps is in no account of a step: where it is most of the window, steps do not tell why the
+ * run is slow. */
+void ids_advise_on_time_outside(struct ids_adviser *adviser) {
+    const struct ids_busy *busy = &adviser->analysis->busy[adviser->pieces.decider];
+    int64_t window_ps = busy->end_ps - busy->start_ps;
+    const struct ids_steps *steps = &adviser->analysis->steps;
+    if (!adviser->pieces.steps || adviser->pieces.time_ps >= window_ps / 2) return;
+    /* The step that the window opened with is left out by us, so what comes before the others is no sign of
+     * anything. */
+    if (steps->has_left_out && steps->count && adviser->pieces.time_ps >= (busy->end_ps - steps->at[0].start_ps) / 2)
+        return;
+    ids_adviser_remark(
+        adviser, "idle.longest",
+        "Most of the window lies outside the steps, and what is said of a step does not hold there - record the loop "
+        "alone, or look at the longest gaps",
+        ids_report_text(adviser->report, "the steps are %s of %s; the longest gap is %s",
+                        ids_say_time(adviser, adviser->pieces.time_ps), ids_say_time(adviser, window_ps),
+                        ids_say_metric(adviser, "idle.longest")));
+}

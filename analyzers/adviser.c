@@ -1,0 +1,126 @@
+#include "analyzers/adviser.h"
+
+#include "lib/model/programs.h"
+
+#include <string.h>
+
+const char *ids_say_value(const struct ids_adviser *adviser, struct ids_value value) {
+    char text[IDS_VALUE_ROOM];
+    return ids_report_text(adviser->report, "%s", ids_value_format(value, text, sizeof text));
+}
+
+const char *ids_say_time(const struct ids_adviser *adviser, int64_t time_ps) {
+    return ids_say_value(adviser, ids_int_value(IDS_UNIT_TIME, time_ps));
+}
+
+const char *ids_say_share(const struct ids_adviser *adviser, int64_t part_ps, int64_t whole_ps) {
+    return ids_say_value(adviser, ids_real_value(IDS_UNIT_RATIO, whole_ps ? (double)part_ps / (double)whole_ps : 0));
+}
+
+const char *ids_say_metric(const struct ids_adviser *adviser, const char *id) {
+    struct ids_value value;
+    return ids_adviser_has(adviser, id, &value) ? ids_say_value(adviser, value) : "no data";
+}
+
+const char *ids_say_name(const struct ids_adviser *adviser, const char *name, const char *where) {
+    if (!name) return "";
+    return ids_report_text(adviser->report, "%s%s%s%s", name, where ? " (" : "", where ? where : "", where ? ")" : "");
+}
+
+int ids_adviser_has(const struct ids_adviser *adviser, const char *id, struct ids_value *ret_value) {
+    const struct ids_metric *metric = ids_report_find(adviser->report, id, NULL);
+    if (!metric || metric->value.missing) return 0;
+    *ret_value = metric->value;
+    return 1;
+}
+
+double ids_adviser_ratio(const struct ids_adviser *adviser, const char *id) {
+    struct ids_value value;
+    return ids_adviser_has(adviser, id, &value) ? value.d : 0;
+}
+
+int64_t ids_adviser_per_step(const struct ids_adviser *adviser, int64_t time_ps) {
+    return time_ps / (adviser->pieces.steps ? adviser->pieces.steps : 1);
+}
+
+const char *ids_adviser_text(const struct ids_adviser *adviser, uint32_t text) {
+    return text ? ids_strings_z(&adviser->analysis->ledger.texts, text) : NULL;
+}
+
+const char *ids_adviser_device(const struct ids_adviser *adviser, size_t busy) {
+    struct ids_arena names = {0};
+    const char *name = ids_rank_name(adviser->analysis->trace, adviser->analysis->busy[busy].device, &names);
+    const char *kept = ids_report_text(adviser->report, "%s", name ? name : "");
+    ids_arena_done(&names);
+    return kept;
+}
+
+/* Events of threads and steps count as those of devices do: a program that compiles in each step has few on its
+ * device. */
+uint64_t ids_adviser_events(const struct ids_trace *trace) {
+    uint64_t events = 0;
+    for (size_t t = 0; t < trace->track_count; t++) events += trace->tracks[t].event_count;
+    return events;
+}
+
+/* Whether results of the op's program take the memory of its arguments. `op` is an index + 1, 0 none. */
+static int donates(const struct ids_trace *trace, uint32_t op) {
+    uint32_t module = op ? trace->ops[op - 1].module : IDS_NONE;
+    for (size_t p = 0; module != IDS_NONE && p < trace->program_count; p++) {
+        const struct ids_program_memory *program = &trace->programs[p];
+        if (program->info.module == trace->modules[module].name && program->info.in_place > 0) return 1;
+    }
+    return 0;
+}
+
+struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, enum ids_account account,
+                                     const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves,
+                                     int both_ways, const char *reason) {
+    const struct ids_analysis *analysis = adviser->analysis;
+    return ids_remedy_of(&(struct ids_circumstances){
+        .account = account,
+        .framework = adviser->framework,
+        .platform = analysis->busy[adviser->pieces.decider].device->kind,
+        .culprit = entry ? ids_adviser_text(adviser, entry->culprit) : NULL,
+        .where = entry ? ids_adviser_text(adviser, entry->where) : NULL,
+        .has_python = adviser->has_python,
+        .devices = analysis->busy_count,
+        .time_ps = time_ps,
+        .mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0,
+        .work_ps = adviser->pieces.work_ps,
+        .both_ways = both_ways,
+        .reason = reason,
+        .only_moves = only_moves,
+        .donates = entry && donates(analysis->trace, entry->op),
+    });
+}
+
+/* What a program does once when it begins: the recording has that beginning, and no later step has any of it. */
+int ids_is_warm_up(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_steps *steps = &adviser->analysis->steps;
+    if (piece->account != IDS_HOST_COMPILE && piece->account != IDS_HOST_RUNTIME) return 0;
+    if (!steps->count || (!steps->unnumbered && steps->at[0].number > 1)) return 0;
+    return ids_recurs_at_first_only(&piece->recurs, steps->count);
+}
+
+void ids_adviser_give(struct ids_adviser *adviser, const struct ids_advice *advice) {
+    ids_report_advice(adviser->report, advice);
+    adviser->said++;
+}
+
+void ids_adviser_remark(struct ids_adviser *adviser, const char *explain, const char *what, const char *evidence) {
+    if (adviser->said >= IDS_MOST_PIECES) return;
+    ids_adviser_give(adviser, &(struct ids_advice){.saves_ps = -1,
+                                                   .per_step = adviser->pieces.steps > 0,
+                                                   .what = what,
+                                                   .evidence = evidence,
+                                                   .explain = explain});
+}
+
+int ids_adviser_has_said(const struct ids_adviser *adviser, enum ids_account account) {
+    for (size_t i = 0; i < adviser->report->advice_count; i++) {
+        const char *said = adviser->report->advice[i].account;
+        if (said && !strcmp(said, ids_account_id(account))) return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,55 @@
+/* adviser.h - what rules of advice share: what is known of the run, and how they say it. The rules are in
+ * advise_on.h. */
+#ifndef IDS_ANALYZERS_ADVISER_H
+#define IDS_ANALYZERS_ADVISER_H
+
+#include "analyzers/pieces.h"
+#include "analyzers/remedies.h"
+#include "analyzers/waste_advice.h"
+#include "lib/analysis/balance.h"
+
+/* A person does the first few; what is below a fiftieth of a step is not worth the change, unless there is nothing
+ * else. */
+enum { IDS_MOST_PIECES = 5, IDS_WORTH = 50 };
+/* What advice must rest on. */
+enum { IDS_LEAST_EVENTS = 20, IDS_LEAST_STEPS = 3 };
+
+struct ids_adviser {
+    const struct ids_analysis *analysis;
+    struct ids_report *report;
+    struct ids_pieces pieces;
+    struct ids_balance balance;
+    enum ids_framework framework;
+    int has_python;
+    int told_loss; /* 1: what could be won at the roofline is said of the first op already */
+    size_t said;
+    struct ids_waste_sum wastes[IDS_WASTE_COUNT];
+};
+
+/* Texts of the report. */
+const char *ids_say_value(const struct ids_adviser *adviser, struct ids_value value);
+const char *ids_say_time(const struct ids_adviser *adviser, int64_t time_ps);
+const char *ids_say_share(const struct ids_adviser *adviser, int64_t part_ps, int64_t whole_ps);
+const char *ids_say_metric(const struct ids_adviser *adviser, const char *id);
+/* "step (train.py:12)"; where: NULL unknown. */
+const char *ids_say_name(const struct ids_adviser *adviser, const char *name, const char *where);
+
+/* 0: the report has no value of it. */
+int ids_adviser_has(const struct ids_adviser *adviser, const char *id, struct ids_value *ret_value);
+double ids_adviser_ratio(const struct ids_adviser *adviser, const char *id); /* 0 without a value */
+int64_t ids_adviser_per_step(const struct ids_adviser *adviser, int64_t time_ps);
+const char *ids_adviser_text(const struct ids_adviser *adviser, uint32_t text); /* of the ledger; NULL for 0 */
+const char *ids_adviser_device(const struct ids_adviser *adviser, size_t busy);
+uint64_t ids_adviser_events(const struct ids_trace *trace);
+struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, enum ids_account account,
+                                     const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves,
+                                     int both_ways, const char *reason);
+/* Of what only the first step does. */
+int ids_is_warm_up(const struct ids_adviser *adviser, const struct ids_piece *piece);
+
+void ids_adviser_give(struct ids_adviser *adviser, const struct ids_advice *advice);
+/* What saves nothing that could be told; nothing where enough is said. */
+void ids_adviser_remark(struct ids_adviser *adviser, const char *explain, const char *what, const char *evidence);
+int ids_adviser_has_said(const struct ids_adviser *adviser, enum ids_account account);
+
+#endif
