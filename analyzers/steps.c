@@ -3,6 +3,7 @@
 #include "lib/analysis/context.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
+#include "lib/model/step_marks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -308,7 +309,7 @@ static int steps_run(struct ids_analysis *analysis, struct ids_report *report, s
             : steps->name != IDS_NONE
                 ? "steps are annotated, but nothing in this trace ties devices' work to them (JAX's trace.json of a "
                   "CPU lacks the links that its xplane.pb has)"
-                : "no steps in this trace: annotate the loop with jax.profiler.StepTraceAnnotation");
+                : "no steps in this trace: " IDS_HOW_TO_MARK_STEPS);
         return 0;
     }
     struct ids_account_times *sums = calloc(steps->count, sizeof *sums);

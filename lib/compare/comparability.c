@@ -6,6 +6,7 @@
 #include "lib/base/vec.h"
 #include "lib/compare/held_changes.h"
 #include "lib/hlo/base_name.h"
+#include "lib/model/step_marks.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -407,8 +408,7 @@ static void compare_steps(struct looking *looking) {
     if (with < all)
         find(looking, IDS_REMARK_WARNING, "steps.none",
              with ? "not every run has steps: whole windows are compared, which may hold different work"
-                  : "no steps: whole windows are compared, which may hold different work; annotate the loop with "
-                    "jax.profiler.StepTraceAnnotation");
+                  : "no steps: whole windows are compared, which may hold different work; " IDS_HOW_TO_MARK_STEPS);
     else if (least != most)
         find(looking, IDS_REMARK_NOTE, "steps.count", "other numbers of steps, %zu to %zu: figures are per step", least,
              most);
