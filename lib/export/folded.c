@@ -131,25 +131,20 @@ static void put_clean(struct ids_buffer *buffer, struct ids_text text) {
 static void put_call(struct folded *folded, const struct stack *stack) {
     struct ids_buffer *buffer = &folded->export.buffer;
     struct ids_text text = ids_strings_text(&folded->export.strings, stack->text);
-    struct ids_python_frame frame;
-    if (!stack->outside || !ids_python_frame_of(text, &frame)) {
+    struct ids_python_call call;
+    if (!stack->outside || !ids_python_call_of(text, &call)) {
         put_clean(buffer, text);
-    } else if (frame.file.length) {
-        uint32_t from = frame.file.length;
-        while (from && frame.file.at[from - 1] != '/') from--;
-        put_clean(buffer, frame.function);
-        IDS_BUFFER_PUT(buffer, " (");
-        put_clean(buffer, (struct ids_text){frame.file.at + from, frame.file.length - from});
-        ids_buffer_byte(buffer, ':');
-        ids_json_put_int(buffer, frame.line);
-        ids_buffer_byte(buffer, ')');
-    } else { /* "$gc collect", "$<unknown> read" */
-        struct ids_text module = {text.at + 1, (uint32_t)(frame.function.at - text.at) - 2};
-        int is_named = text.at[0] == '$' && module.at[0] != '<';
-        if (is_named) put_clean(buffer, module);
-        if (is_named) ids_buffer_byte(buffer, '.');
-        put_clean(buffer, frame.function);
+        return;
     }
+    put_clean(buffer, call.module);
+    if (call.module.length) ids_buffer_byte(buffer, '.');
+    put_clean(buffer, call.function);
+    if (!call.file.length) return;
+    IDS_BUFFER_PUT(buffer, " (");
+    put_clean(buffer, call.file);
+    ids_buffer_byte(buffer, ':');
+    ids_json_put_int(buffer, call.line);
+    ids_buffer_byte(buffer, ')');
 }
 
 static void put_stack(struct folded *folded, uint32_t stack) {

@@ -7,6 +7,7 @@
 #include "lib/model/calls.h"
 #include "lib/model/doings.h"
 #include "lib/model/nesting.h"
+#include "lib/model/stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct ids_open_event {
     uint32_t passing;         /* index in the assembly */
     uint32_t op;              /* the innermost op that is open, itself included: index + 1 in the stack */
     uint32_t doing;           /* what the thread does while it is the innermost one */
+    uint32_t sampled;         /* of sampled stacks: index + 1 of trace->stacks; 0 of others */
 };
 
 void ids_assembly_done(struct ids_assembly *assembly) {
@@ -89,6 +91,7 @@ static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, u
     ids_sum(&sum->self_ps, self_ps);
     if (passing->duration_ps < sum->min_ps) sum->min_ps = passing->duration_ps;
     if (passing->duration_ps > sum->max_ps) sum->max_ps = passing->duration_ps;
+    if (open->sampled) ids_sum(&trace->stacks[open->sampled - 1].self_ps, self_ps);
     /* `kept` was renumbered to the new order when the event was opened; IDS_NONE is above every number. */
     struct ids_events *events = &trace->tracks[track].events;
     if (!events->at || passing->kept >= events->count) return 0;
@@ -147,6 +150,12 @@ static int begin_doing(struct ids_assembly *assembly, struct ids_trace *trace, s
     return open->doing != around && ids_timeline_turn(&track->timeline, passing->start_ps, open->doing)
                ? ids_no_memory(err)
                : 0;
+}
+
+static int begin_sampled(struct ids_trace *trace, uint32_t track, const struct ids_passing *passing,
+                         struct ids_open_event *open, const struct ids_open_event *parent, struct ids_error *err) {
+    open->sampled = ids_stack_inside(trace, track, parent ? parent->sampled : 0, passing->name);
+    return open->sampled ? 0 : ids_no_memory(err);
 }
 
 /* --- what lies inside host events -------------------------------------------------------------------------------- */
@@ -257,7 +266,10 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
             .passing = (uint32_t)i,
             .op = op,
         };
-        code = begin_doing(assembly, trace, track, passing, open, assembly->depth > 1 ? open - 1 : NULL, err);
+        parent = assembly->depth > 1 ? open - 1 : NULL;
+        code = begin_doing(assembly, trace, track, passing, open, parent, err);
+        if (!code && track->role == IDS_TRACK_SAMPLED)
+            code = begin_sampled(trace, track_id, passing, open, parent, err);
         if (code) return code;
     }
     while (assembly->depth) {

@@ -340,6 +340,10 @@ static void let_all_go(struct ids_builder *builder) {
     free(trace->samples);
     trace->samples = NULL;
     trace->sample_count = trace->sample_room = 0;
+    free(trace->stacks);
+    trace->stacks = NULL;
+    trace->stack_count = trace->stack_room = 0;
+    ids_keymap_done(&trace->stack_numbers);
     free(trace->allocations);
     trace->allocations = NULL;
     trace->allocation_count = trace->allocation_room = 0;

@@ -61,6 +61,22 @@ static uint64_t hash_of(struct ids_text text) {
     return hash;
 }
 
+int ids_python_call_of(struct ids_text name, struct ids_python_call *ret_call) {
+    struct ids_python_frame frame;
+    *ret_call = (struct ids_python_call){.line = 0};
+    if (!ids_python_frame_of(name, &frame)) return 0;
+    ret_call->function = frame.function;
+    ret_call->line = frame.line;
+    if (frame.file.length) {
+        uint32_t from = frame.file.length;
+        while (from && frame.file.at[from - 1] != '/') from--;
+        ret_call->file = (struct ids_text){frame.file.at + from, frame.file.length - from};
+    } else if (name.at[0] == '$' && frame.function.at - name.at > 2 && name.at[1] != '<') { /* not "$<unknown> read" */
+        ret_call->module = (struct ids_text){name.at + 1, (uint32_t)(frame.function.at - name.at) - 2};
+    }
+    return 1;
+}
+
 uint64_t ids_python_function_key(struct ids_text name) {
     struct ids_python_frame frame = {0};
     if (!ids_python_frame_of(name, &frame) || ids_text_is(frame.function, "<module>")) return hash_of(name) | 1;

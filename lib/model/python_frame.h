@@ -31,6 +31,14 @@ enum ids_frame_owner {
 /* 0 for a name that is no frame's. */
 int ids_python_frame_of(struct ids_text name, struct ids_python_frame *ret_frame);
 
+/* What people call it: "load", of "train.py" at line 88, or "sleep" of the module "time", which is built in. */
+struct ids_python_call {
+    struct ids_text module, function, file; /* file: without its folder; of the others each may be empty */
+    int64_t line;
+};
+/* 0 for a name that is no frame's. */
+int ids_python_call_of(struct ids_text name, struct ids_python_call *ret_call);
+
 /* The same of all frames of a function, whatever their line is; of a module each line has its own. Never 0. */
 uint64_t ids_python_function_key(struct ids_text name);
 

@@ -33,6 +33,7 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->aggregates);
     free(trace->samples);
     free(trace->samplings);
+    free(trace->stacks);
     free(trace->diags);
     free(trace->allocators);
     free(trace->allocations);
@@ -44,6 +45,7 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->doings);
     free(trace->doing_changes);
     ids_keymap_done(&trace->doing_numbers);
+    ids_keymap_done(&trace->stack_numbers);
     ids_strings_done(&trace->strings);
     ids_arena_done(&trace->arena);
     free(trace);

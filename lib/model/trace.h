@@ -356,6 +356,9 @@ struct ids_trace {
     size_t sample_count, sample_room;
     struct ids_sampling *samplings;
     size_t sampling_count, sampling_room;
+    struct ids_stack *stacks; /* lib/model/stacks.h */
+    size_t stack_count, stack_room;
+    struct ids_keymap stack_numbers; /* what it is around and its text -> its index + 1 */
     struct ids_trace_diag *diags;
     size_t diag_count, diag_room;
     struct ids_allocator *allocators;   /* lib/model/allocations.h */

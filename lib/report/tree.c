@@ -101,9 +101,10 @@ static struct ids_value *cell(const struct cutting *cutting, size_t row, int col
     return &cutting->table->cells[row * (size_t)cutting->table->def->column_count + (size_t)column];
 }
 
-/* A scope whose time is all in the one inside it says no more than that one. */
+/* A scope whose time is all in the one inside it says no more than that one; a call is always said. */
 static int is_only_around(const struct cutting *cutting, size_t row) {
     size_t inner = row + 1;
+    if (cutting->siblings < 0) return 0;
     if (inner >= cutting->rows[row].end || cutting->rows[inner].end != cutting->rows[row].end) return 0;
     if (cell(cutting, row, cutting->self)->i) return 0;
     const struct ids_value *outside = cell(cutting, row, cutting->siblings),

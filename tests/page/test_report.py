@@ -67,7 +67,7 @@ def check_json(page, trace):
             check(shown[key] == value, f"{trace}: {key} is another one in the page")
     also = set(shown["tables"]) - set(told["tables"])
     check(also <= {"accounts_by_device", "strips", "intervals", "rank_steps", "memory_use", "time_by_module", "time_by_source",
-                   "time_by_family"},
+                   "time_by_family", "stacks"},
           f"{trace}: tables {also}")
     return told
 
@@ -163,6 +163,57 @@ def check_icicle(page):
     check(page.evaluate(wide) > 2 * before, "a box of the icicle does not grow")
     page.locator("#section-layers .icicle button", has_text="all").first.click()
     check(page.evaluate(wide) <= before * 1.01, "a click on all does not go back")
+
+
+def check_stacks(open_page):
+    """The flame graph: a call lies below what calls it, as wide as its time; a click widens it, a search sums what it finds."""
+    page = open_page(make(SOURCE / "testdata/mini/sampled_stacks.mini", "stacks"))
+    section = "#section-stacks .icicle"
+    boxes = """selector => [...document.querySelectorAll(selector + ' .level')].flatMap((level, at) => [...level.children].map(box =>
+        [box.textContent, at, parseFloat(box.style.left), parseFloat(box.style.width), box.className]))"""
+    found = {name: (level, left, width) for name, level, left, width, _ in page.evaluate(boxes, section)}
+    expected = {"all": (0, 1200), "python/4559": (1, 1200), "main (train.py:14)": (2, 400), "dumps (__init__.py:231)": (3, 400),
+                "builtins.c_make_encoder": (4, 400), "main (train.py:12)": (2, 320), "load (train.py:88)": (3, 320), "time.sleep": (4, 320),
+                "main (train.py:10)": (2, 240), "main (train.py:15)": (2, 240)}
+    check(set(found) == set(expected), f"flame graph of {sorted(found)}")
+    for name, (level, time) in expected.items():
+        own = found.get(name, (0, 0, 0))
+        check(own[0] == level and abs(own[2] - time / 12) < 0.01, f"{name} is drawn at {own}, not at level {level} with {time} us")
+    check(found["load (train.py:88)"][1] == found["main (train.py:12)"][1], "a call does not begin below what calls it")
+    page.locator("#section-stacks figcaption input").fill("LOAD")
+    said = page.locator("#section-stacks figcaption [role=status]").inner_text()
+    check(said.strip() == "1 found, 320.0 us, 26.7 %", f"a search says '{said}'")
+    marked = [box[0] for box in page.evaluate(boxes, section) if box[4] == "found"]
+    check(marked == ["load (train.py:88)"], f"a search marks {marked}")
+    page.locator(f"{section} button", has_text="load (train.py:88)").click()
+    widths = {name: width for name, _, _, width, _ in page.evaluate(boxes, section)}
+    check(widths.get("time.sleep") == 100 and "main (train.py:14)" not in widths and widths.get("python/4559") == 100, f"zoomed: {widths}")
+    focused = "document.activeElement.textContent"
+    check(page.evaluate(focused) == "load (train.py:88)", "the focus does not stay on what was clicked")
+    page.keyboard.press("ArrowUp")
+    check(page.evaluate(focused) == "main (train.py:12)", f"an arrow upwards leads to {page.evaluate(focused)}")
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowUp")
+    check(page.evaluate(focused) == "python/4559", f"Enter and an arrow lead to {page.evaluate(focused)}")
+    page.context.close()
+    page = open_page(FOLDER / "cpu8_annotated.html")
+    check(page.locator("#section-stacks").count() == 0, "a flame graph without samples")
+    page.context.close()
+
+
+def check_stops(page):
+    """Who uses the keyboard is soon through: of a table, a chart and a list one thing is a stop, and arrows lead to the others."""
+    stops = page.evaluate("[...document.querySelectorAll('a,button,input,summary,[tabindex]')].filter(e => e.tabIndex >= 0).length")
+    check(stops < 150, f"{stops} stops of the Tab key")
+    heads = page.locator("[data-table=ledger] th button")
+    heads.first.focus()
+    page.keyboard.press("ArrowRight")
+    check(page.evaluate("document.activeElement.title") == heads.nth(1).get_attribute("title"), "an arrow does not lead to the next heading")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    check(page.evaluate("document.activeElement.title") == heads.nth(1).get_attribute("title"), "Tab does not come back to where it left")
+    inside = "[...document.querySelectorAll('[data-table=ledger] .scroller button')].filter(e => e.tabIndex >= 0).length"
+    check(page.evaluate(inside) == 1, f"{page.evaluate(inside)} stops in a table")
 
 
 def check_keyboard(page):
@@ -374,10 +425,11 @@ def main():
             page.context.close()
         path = FOLDER / "cpu8_annotated.html"
         page = open_page(path)
-        for work in (check_keyboard, check_sorting, check_search, check_tree, check_icicle, check_ledger_links, check_ranks, check_timeline_links):
+        for work in (check_keyboard, check_sorting, check_search, check_tree, check_icicle, check_stops, check_ledger_links, check_ranks, check_timeline_links):
             work(page)
         page.context.close()
         check_steps(open_page)
+        check_stacks(open_page)
         check_roofline(open_page)
         check_memory(open_page)
         check_looks(open_page, path)

@@ -162,6 +162,47 @@ ids.addTooltip = () => {
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
 };
 
+/* Of many things that can be chosen one is a stop of the Tab key, the one that had the focus last; arrows lead to the
+ * others: left and right to the one before and behind, up and down to the nearest there. */
+ids.rove = (box, what) => {
+  let current = null;
+  const items = () => [...box.querySelectorAll(what)];
+  const renew = () => {
+    const all = items();
+    if (!all.includes(current)) current = all[0] || null;
+    all.forEach((one) => (one.tabIndex = one === current ? 0 : -1));
+  };
+  const nearest = (all, from, down) => {
+    const place = (one) => one.getBoundingClientRect(), at = place(from);
+    const away = (one) => {
+      const to = place(one), rows = down ? to.top - at.bottom : at.top - to.bottom;
+      return rows < -2 ? Infinity : rows * 100 + Math.max(0, to.left - at.right, at.left - to.right) + Math.abs(to.left - at.left) / 1e3;
+    };
+    const found = all.map((one) => [away(one), one]).reduce((a, b) => (b[0] < a[0] ? b : a), [Infinity, null]);
+    return found[1];
+  };
+  box.addEventListener("focusin", (event) => {
+    const one = event.target.closest(what);
+    if (!one || one === current || !box.contains(one)) return;
+    if (current) current.tabIndex = -1;
+    current = one;
+    one.tabIndex = 0;
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !event.target.matches(what)) return;
+    const all = items(), at = all.indexOf(event.target);
+    const to = { ArrowLeft: () => all[at - 1], ArrowRight: () => all[at + 1], ArrowUp: () => nearest(all, event.target, false),
+      ArrowDown: () => nearest(all, event.target, true), Home: () => all[0], End: () => all[all.length - 1] }[event.key];
+    if (!to) return;
+    event.preventDefault();
+    const next = to();
+    if (next) next.focus();
+  });
+  new MutationObserver(renew).observe(box, { childList: true, subtree: true });
+  renew();
+  return box;
+};
+
 /* Says something to who cannot see what changed. */
 ids.say = (text) => {
   ids.live ??= document.body.appendChild(ids.h("div", { class: "unseen", "aria-live": "polite" }));

@@ -72,8 +72,9 @@ ids.charts = {};
         h("span", { class: "soft" }, table.text(row, "share")),
         culprit ? h("bdi", { class: "soft mostly" }, culprit) : null));
     };
-    return h("div", { class: "ledger" }, h("div", { class: "bar", role: "group", "aria-label": "parts of a step" },
-             rows.map(part)), h("ul", { class: "legend" }, rows.map(entry)));
+    return h("div", { class: "ledger" },
+      ids.rove(h("div", { class: "bar", role: "group", "aria-label": "parts of a step" }, rows.map(part)), "button"),
+      ids.rove(h("ul", { class: "legend" }, rows.map(entry)), "button"));
   };
 
   /* ---- steps ---- */
@@ -323,21 +324,28 @@ ids.charts = {};
 
   /* Rows of boxes, each as wide as its share of what it is in; a click makes it as wide as all. Buttons, so that the
    * keyboard reaches them; what is narrower than a hair is left to the table. */
+  const HAIR = 0.002;
+  const HUES = ["work.compute", "copy.d2h", "comm.wait", "host.region", "stall.device", "host.sync", "copy.set"];
+
   charts.icicle = (title, words, root, unit) => {
     if (!root.children.length) return null;
     const box = h("div", { class: "icicle", role: "group", "aria-label": title });
-    const HUES = ["work.compute", "copy.d2h", "comm.wait", "host.region", "stall.device", "host.sync", "copy.set"];
-    const draw = (top) => {
-      const rows = [], path = [];
+    let seen = root, search = "";
+    const is_found = (node) => search !== "" && node.name.toLowerCase().includes(search);
+    const draw = (top, has_focus) => {
+      const rows = [], path = [], buttons = new Map();
+      seen = top;
       for (let node = top; node; node = node.parent) path.unshift(node);
       /* Branches have a hue each, from where there is more than one. */
       const put = (node, level, from, width, hue, parted) => {
-        if (width < 0.002) return;
+        if (width < HAIR) return;
         const about = `${node.name}: ${ids.format(node.value, unit)}, ${ids.format(node.value / (root.value || 1), "ratio")}`;
-        (rows[level] ??= []).push(h("button", { type: "button", title: about, "aria-label": about,
+        const button = h("button", { type: "button", title: about, "aria-label": about, class: is_found(node) ? "found" : null,
           style: { left: percent(from), width: percent(width), "--hue": ids.colour(HUES[hue % HUES.length]) },
-          onclick: () => draw(node === top && node.parent ? node.parent : node) },
-          width > 0.03 ? h("bdi", {}, node.name) : null));
+          onclick: () => draw(node === top && node.parent ? node.parent : node, true) },
+          width > 0.03 ? h("bdi", {}, node.name) : null);
+        buttons.set(node, button);
+        (rows[level] ??= []).push(button);
         let at = from;
         node.children.forEach((child, i) => {
           const part = node.value > 0 ? width * child.value / node.value : 0;
@@ -345,28 +353,47 @@ ids.charts = {};
           at += part;
         });
       };
-      path.slice(0, -1).forEach((node, level) => put({ ...node, children: [] }, level, 0, 1, 0, true));
-      path.slice(0, -1).forEach((node, level) => rows[level][0].addEventListener("click", () => draw(node)));
+      path.slice(0, -1).forEach((node, level) => {
+        put({ ...node, children: [] }, level, 0, 1, 0, true);
+        rows[level][0].addEventListener("click", () => draw(node, true));
+      });
       put(top, path.length - 1, 0, 1, 0, false);
       box.replaceChildren(...rows.map((row) => h("div", { class: "level" }, row)));
+      if (has_focus) buttons.get(top).focus({ preventScroll: true });
     };
-    draw(root);
-    return h("figure", {}, h("figcaption", {}, h("strong", {}, title), " " + words), box);
+    /* A call inside one that is found is of its time. */
+    const found = (node) => (is_found(node) ? [1, node.value] : node.children.map(found).reduce(([n, sum], [m, more]) => [n + m, sum + more], [0, 0]));
+    const say = h("span", { class: "soft", role: "status" });
+    const input = h("input", { type: "search", placeholder: "search", "aria-label": "search " + title, oninput: () => {
+      search = input.value.trim().toLowerCase();
+      const [n, value] = search ? found(root) : [0, 0];
+      say.textContent = search ? ` ${ids.format(n, "count")} found, ${ids.format(value, unit)}, ${ids.format(value / (root.value || 1), "ratio")}` : "";
+      draw(seen, false);
+    } });
+    draw(root, false);
+    ids.rove(box, "button");
+    return h("figure", {}, h("figcaption", {}, h("strong", {}, title), ` ${words} `, h("span", { class: "tools" }, input, say)), box);
   };
 
-  charts.layers = (table) => {
+  /* Rows behind the one that they are in, by `depth`. */
+  const treeOf = (table, column) => {
     const root = { name: "all", value: 0, children: [], parent: null }, path = [root];
     for (const row of table.rows) {
       const level = Math.max(0, Math.min(path.length - 1, Number(table.cell(row, "depth")) || 0));
       path.length = level + 1;
-      const node = { name: table.cell(row, "scope") || "(none)", value: Number(table.cell(row, "total")) || 0, children: [],
+      const node = { name: table.cell(row, column) || "(none)", value: Number(table.cell(row, "total")) || 0, children: [],
                      parent: path[level] };
       node.parent.children.push(node);
       path.push(node);
     }
     root.value = root.children.reduce((sum, child) => sum + child.value, 0);
-    return charts.icicle("layers", "by time; a click makes one as wide as all.", root, "s");
+    return root;
   };
+
+  charts.layers = (table) => charts.icicle("layers", "by time; a click makes one as wide as all.", treeOf(table, "scope"), "s");
+
+  charts.calls = (table) => charts.icicle("flame graph", "of sampled stacks: threads on top, what they called below them, as " +
+    "wide as their time; a click makes one as wide as all. What is narrower than a hair is in the table.", treeOf(table, "call"), "s");
 
   /* Frames are written innermost first: "one (a.py:3) < main (a.py:9)". */
   charts.stacks = (table) => {

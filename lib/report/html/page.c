@@ -42,9 +42,9 @@ static const struct text styles[] = {
 enum { STYLES = sizeof styles / sizeof *styles };
 
 /* What is not in the report's default output, but is drawn. */
-static const char *const drawn[] = {"accounts_by_device", "strips",         "intervals",
-                                    "rank_steps",         "memory_use",     "time_by_module",
-                                    "time_by_source",     "time_by_family", NULL};
+static const char *const drawn[] = {
+    "accounts_by_device", "strips",         "intervals",      "rank_steps", "memory_use",
+    "time_by_module",     "time_by_source", "time_by_family", "stacks",     NULL};
 
 static void put_hash(const struct text *text, FILE *out) {
     unsigned char hash[HASH_BYTES] = {0};

@@ -90,7 +90,7 @@
     const words = (figures ? `${figures} figures have no value` : "every figure has a value") + share +
       (diags.length ? `; ${diags.length} notes on the file` : "");
     return h("details", { class: "unknown", open: diags.length > 0 }, h("summary", {}, "What is unknown: ", words),
-             h("ul", {}, diags), h("ul", {}, reasons));
+             h("ul", {}, diags), ids.rove(h("ul", {}, reasons), ".term"));
   }
 
   /* ---- the story ---- */
@@ -129,9 +129,9 @@
     const lines = ids.about.sections.flatMap((section) => section.headlines.map((line) => ({ ...line, section })))
       .filter((line) => known(line.metric));
     const definition = (line) => `${line.metric}: ${line.section.metrics[line.metric]?.definition || ""}`;
-    return h("ul", { class: "headlines" }, lines.map((line) => h("li", { class: metric(line.metric).grade },
+    return ids.rove(h("ul", { class: "headlines" }, lines.map((line) => h("li", { class: metric(line.metric).grade },
       ids.term(line.title, definition(line)), h("b", {}, text(line.metric)),
-      metric(line.metric).grade ? h("span", { class: "grade" }, metric(line.metric).grade) : null)));
+      metric(line.metric).grade ? h("span", { class: "grade" }, metric(line.metric).grade) : null))), ".term");
   }
 
   function advice(tables) {
@@ -165,9 +165,9 @@
     const shown = all.length > MANY_FIGURES ? found.filter(([id]) => Number(metric(id).value) !== 0) : found;
     if (!found.length) return null;
     const zeros = found.length - shown.length;
-    return [h("dl", { class: "figures" }, shown.map(([id, words]) => h("div", { class: metric(id).grade, "data-metric": id },
+    return [ids.rove(h("dl", { class: "figures" }, shown.map(([id, words]) => h("div", { class: metric(id).grade, "data-metric": id },
       h("dt", {}, ids.term(words.title, `${id}: ${words.definition}`)),
-      h("dd", {}, h("bdi", {}, text(id)), metric(id).grade ? h("span", { class: "grade" }, metric(id).grade) : null)))),
+      h("dd", {}, h("bdi", {}, text(id)), metric(id).grade ? h("span", { class: "grade" }, metric(id).grade) : null)))), ".term"),
       zeros ? h("p", { class: "soft" }, `and ${zeros} that are 0`) : null];
   }
 
@@ -188,6 +188,7 @@
     kernels: (table) => ids.charts.kernels(table),
     memory_use: (table, tables) => ids.charts.memory(table, tables.get("live_at_peak")),
     held: (table) => ids.charts.stacks(table),
+    stacks: (table) => ids.charts.calls(table),
   };
 
   function sectionOf(section, tables) {
@@ -206,7 +207,7 @@
 
   function navigation(sections) {
     const link = (section) => h("a", { href: "#" + section.id }, section.querySelector("h2").textContent);
-    return h("nav", { "aria-label": "sections" }, sections.map(link));
+    return ids.rove(h("nav", { "aria-label": "sections" }, sections.map(link)), "a");
   }
 
   async function makeReport() {

@@ -125,9 +125,10 @@
       this.body = h("tbody");
       this.foot = h("div", { class: "foot" });
       this.grid = h("table", {}, h("caption", { class: "unseen" }, table.title), this.head, this.body);
-      const scroller = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": table.title }, this.grid);
+      const scroller = ids.rove(h("div", { class: "scroller", role: "region", "aria-label": table.title }, this.grid), "button");
       const title = h("h3", {}, ids.term(table.title, table.definition));
-      return h("div", { class: "table", "data-table": table.id }, h("div", { class: "over" }, title, this.tools()), scroller, this.foot);
+      return h("div", { class: "table", "data-table": table.id }, ids.rove(h("div", { class: "over" }, title, this.tools()), ".term, button"),
+               scroller, this.foot);
     }
     tools() {
       const { table } = this;
