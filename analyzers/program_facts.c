@@ -28,7 +28,7 @@ static const struct ids_table_def facts = {
     "time). "
     "count instructions say the same, with results of so many bytes together; where is the framework's name of the "
     "first.",
-    IDS_TABLE_HIDDEN,
+    0,
 };
 
 static const struct ids_column_def sharding_columns[] = {

@@ -2,7 +2,8 @@
  * do (its roofline): the larger of the times that the operations alone and the bytes alone would take at the peaks.
  *
  * An op counts as often as it ran: on a GPU, where one run of an op may be several kernels, as often as the kernel that
- * has most of its time. Helpers beside it, which clear or convert something, may be launched more or less often. Loops
+ * has most of its time. Helpers beside it, which clear or convert something, may be launched more often. Where one runs
+ * half as often, or a third, as long as the program does, a run launches its main kernel twice, or three times. Loops
  * and calls have no cost of their own, because the ops inside them have it, and what begins or awaits something
  * asynchronous has none either.
  */

@@ -9,7 +9,7 @@
 
 /* What one device did of an op under one name: on a GPU one of its kernels, elsewhere the op itself. */
 struct part {
-    int64_t ps;
+    int64_t ps, first_ps, last_ps; /* the latter: when it began */
     uint64_t count, count_in_steps;
     uint32_t op, name;
 };
@@ -18,6 +18,7 @@ struct part {
 struct ran {
     int64_t self_ps, compute_ps; /* the latter computes and is no copy, set or collective */
     struct part first;           /* under the first name that was met */
+    struct part rarest;          /* of several kernels; else its count is 0 */
 };
 
 struct counting {
@@ -59,25 +60,47 @@ static int count_event(struct counting *counting, const struct ids_busy *busy, c
     if (!part) return -1;
     ids_sum(&ran->self_ps, own_ps);
     ids_sum(&part->ps, own_ps);
-    part->count++;
+    if (!part->count++) part->first_ps = event->start_ps;
+    part->last_ps = event->start_ps;
     if (counting->analysis->steps.count && ids_step_of_device_event(counting->analysis, event)) part->count_in_steps++;
     if (event->class == IDS_CLASS_COMPUTE) ids_sum(&ran->compute_ps, own_ps);
     return 0;
+}
+
+static void keep_rarest(struct part *rarest, const struct part *part) {
+    int64_t span_ps = part->last_ps - part->first_ps;
+    if (!rarest->count || part->count < rarest->count ||
+        (part->count == rarest->count && span_ps > rarest->last_ps - rarest->first_ps))
+        *rarest = *part;
 }
 
 /* Leaves in `first` of each op the part that has most of its time. */
 static void find_longest_parts(struct counting *counting) {
     for (size_t i = 0; i < counting->part_count; i++) {
         struct part *part = &counting->parts[i], *first = &counting->ran[part->op].first;
+        keep_rarest(&counting->ran[part->op].rarest, first);
+        keep_rarest(&counting->ran[part->op].rarest, part);
         if (part->ps > first->ps || (part->ps == first->ps && part->count < first->count)) *first = *part;
     }
     counting->part_count = 0;
     ids_keymap_done(&counting->places);
 }
 
+/* How often a run launches the op's main kernel: where another one of its kernels runs half as often, or a third, all
+ * the time, that one tells the runs. One that runs only at first prepares something. view op_cost does the same. */
+static uint64_t launches_of(const struct ran *ran) {
+    enum { FEWEST = 3, MOST_LAUNCHES = 16 };
+    const struct part *rarest = &ran->rarest, *main = &ran->first;
+    if (rarest->count < FEWEST || (rarest->last_ps - rarest->first_ps) * 2 < main->last_ps - main->first_ps) return 1;
+    uint64_t launches = (main->count + rarest->count / 2) / rarest->count, told = launches * rarest->count;
+    uint64_t apart = told > main->count ? told - main->count : main->count - told;
+    return launches > 1 && launches <= MOST_LAUNCHES && apart < launches ? launches : 1; /* the window may cut a run */
+}
+
 static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran, const struct ids_peaks *peaks) {
-    double runs = (double)ran->first.count, peak = peaks->flops[ids_multiplier_of(op->element)];
-    struct ids_op_cost cost = {.runs = ran->first.count, .self_time = (double)ran->self_ps * 1e-12};
+    uint64_t launches = launches_of(ran), count = launches > 1 ? ran->rarest.count : ran->first.count;
+    double runs = (double)count, peak = peaks->flops[ids_multiplier_of(op->element)];
+    struct ids_op_cost cost = {.runs = count, .self_time = (double)ran->self_ps * 1e-12};
     cost.has_flops = op->flops >= 0;
     cost.has_bytes = op->memory_bytes >= 0;
     if (cost.has_flops) cost.flops = (double)op->flops * runs;
@@ -118,7 +141,7 @@ static int count_device(struct counting *counting, size_t b) {
         struct ids_op_cost cost = cost_of(&trace->ops[at], ran, &peaks);
         ids_op_cost_add(&costs->of_op[at], &cost);
         ids_op_cost_add(&costs->of_device[b], &cost);
-        double share = ran->first.count ? (double)ran->first.count_in_steps / (double)ran->first.count : 0;
+        double share = cost.runs ? (double)(ran->first.count_in_steps / launches_of(ran)) / (double)cost.runs : 0;
         costs->in_steps[b].flops += cost.model_flops * share;
         costs->in_steps[b].time += cost.model_time * share;
         *ran = (struct ran){0};

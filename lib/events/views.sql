@@ -560,7 +560,7 @@ SELECT
     c.run AS run,             -- run.id
     c.device_id AS device_id, -- device.id
     c.op_id AS op_id,         -- op.id
-    c.runs AS runs,           -- how often it ran: on a GPU as often as the kernel that has most of its time
+    c.runs AS runs,           -- how often it ran: on a GPU as often as the kernel that has most of its time, or half as often, or a third, where another kernel of it says so
     c.runs_in_steps AS runs_in_steps, -- in steps
     c.self_ps AS self_ps,     -- its time
     c.flops AS flops,         -- of all runs; NULL unknown
@@ -582,16 +582,32 @@ FROM (
         max(o.memory_bytes) * max(r.runs) * 1e12 / max(p.bandwidth) AS bytes_ps,
         CASE WHEN 2 * sum(r.compute_ps) >= sum(r.self_ps) THEN 1 ELSE 0 END AS computes
     FROM (
-        SELECT n.run AS run, n.device_id AS device_id, n.op_id AS op_id, n.self_ps AS self_ps, n.compute_ps AS compute_ps,
-            first_value(n.times) OVER longest AS runs, first_value(n.in_steps) OVER longest AS runs_in_steps
+        SELECT m.run AS run, m.device_id AS device_id, m.op_id AS op_id, m.self_ps AS self_ps, m.compute_ps AS compute_ps,
+            CASE WHEN m.launches > 1 THEN m.fewest ELSE m.times END AS runs,
+            CAST((m.in_steps - m.in_steps % m.launches) / m.launches AS INTEGER) AS runs_in_steps
         FROM (
-            SELECT run, device_id, op_id, name, count(*) AS times, sum(self_ps) AS self_ps,
-                sum(CASE WHEN step_id IS NULL THEN 0 ELSE 1 END) AS in_steps,
-                sum(CASE WHEN class = 'compute' THEN self_ps ELSE 0 END) AS compute_ps
-            FROM activities WHERE is_active = 1 AND is_beside = 0 AND op_id IS NOT NULL
-            GROUP BY run, device_id, op_id, name
-        ) n
-        WINDOW longest AS (PARTITION BY n.run, n.device_id, n.op_id ORDER BY n.self_ps DESC, n.times)
+            SELECT k.run AS run, k.device_id AS device_id, k.op_id AS op_id, k.self_ps AS self_ps, k.compute_ps AS compute_ps,
+                k.times AS times, k.in_steps AS in_steps, k.fewest AS fewest,
+                CASE WHEN k.fewest < 3 OR k.fewest_span_ps * 2 < k.span_ps OR round(1.0 * k.times / k.fewest) > 16
+                    OR abs(round(1.0 * k.times / k.fewest) * k.fewest - k.times) >= round(1.0 * k.times / k.fewest) THEN 1
+                    ELSE CAST(round(1.0 * k.times / k.fewest) AS INTEGER) END AS launches
+            FROM (
+                SELECT n.run AS run, n.device_id AS device_id, n.op_id AS op_id, n.self_ps AS self_ps, n.compute_ps AS compute_ps,
+                    first_value(n.times) OVER longest AS times, first_value(n.in_steps) OVER longest AS in_steps,
+                    first_value(n.span_ps) OVER longest AS span_ps,
+                    first_value(n.times) OVER rarest AS fewest, first_value(n.span_ps) OVER rarest AS fewest_span_ps
+                FROM (
+                    SELECT run, device_id, op_id, name, count(*) AS times, sum(self_ps) AS self_ps,
+                        max(start_ps) - min(start_ps) AS span_ps,
+                        sum(CASE WHEN step_id IS NULL THEN 0 ELSE 1 END) AS in_steps,
+                        sum(CASE WHEN class = 'compute' THEN self_ps ELSE 0 END) AS compute_ps
+                    FROM activities WHERE is_active = 1 AND is_beside = 0 AND op_id IS NOT NULL
+                    GROUP BY run, device_id, op_id, name
+                ) n
+                WINDOW longest AS (PARTITION BY n.run, n.device_id, n.op_id ORDER BY n.self_ps DESC, n.times),
+                    rarest AS (PARTITION BY n.run, n.device_id, n.op_id ORDER BY n.times, n.span_ps DESC)
+            ) k
+        ) m
     ) r
     JOIN op o ON o.id = r.op_id
     LEFT JOIN device_peak p ON p.device = r.device_id AND p.multiplies = o.multiplies

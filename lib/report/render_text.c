@@ -109,6 +109,29 @@ static void add_note(struct ids_phrase *phrase, struct ids_painter *painter, con
                    ids_painter_value(painter, metric->value), isalnum((unsigned char)*after) ? " " : "", after);
 }
 
+/* Whether the default report has a line for it. */
+static int is_headline(const struct ids_render *render, const char *id) {
+    for (int s = 0; s < render->section_count; s++) {
+        for (int i = 0; i < render->sections[s].headline_count; i++) {
+            if (!strcmp(render->sections[s].headlines[i].metric, id)) return 1;
+        }
+    }
+    return 0;
+}
+
+/* A grade that rests on another figure contradicts the one beside it, unless that figure is told too. */
+static void add_judged(struct ids_phrase *phrase, struct ids_painter *painter, const struct ids_headline *headline,
+                       const struct ids_metric *metric) {
+    const char *of = metric->threshold.of;
+    const struct ids_metric *judged = of ? ids_report_find(painter->report, of, NULL) : NULL;
+    if (metric->grade <= IDS_GRADE_GOOD || !judged || is_headline(painter->render, of)) return;
+    for (int i = 0; i < headline->note_count; i++) {
+        if (headline->notes[i].metric && !strcmp(headline->notes[i].metric, of)) return;
+    }
+    ids_phrase_add(phrase, "%sgraded by %s: %s", phrase->out ? ", " : "", of,
+                   ids_painter_value(painter, judged->value));
+}
+
 static struct ids_figure headline_figure(struct ids_painter *painter, const struct ids_headline *headline) {
     const struct ids_metric *metric = ids_report_find(painter->report, headline->metric, NULL);
     struct ids_figure figure = {.title = headline->title, .value = "no data", .notes = "not measured", .is_text = 1};
@@ -124,6 +147,7 @@ static struct ids_figure headline_figure(struct ids_painter *painter, const stru
         const struct ids_note *note = &headline->notes[i];
         add_note(&phrase, painter, note, note->always && !metric->value.missing);
     }
+    add_judged(&phrase, painter, headline, metric);
     figure.notes = ids_phrase_end(painter, &phrase);
     return figure;
 }

@@ -71,6 +71,11 @@ def check_judged(cache):
     found = metrics(cache, MINI / 'steps_beyond_window.mini')
     for metric in ('device.utilization', 'idle.share'):
         check(found[metric]['grade'] == 'bad' and found[metric]['threshold']['of'] == 'device.useful_steps_share', f'{metric}: {found[metric]}')
+    out = run(cache, 'report', MINI / 'steps_beyond_window.mini').stdout
+    for line in ('device utilization', 'idle'):
+        told = next((at for at in out.splitlines() if at.startswith(f'  {line}  ')), '')
+        check(told.endswith('graded by device.useful_steps_share: 10.0 %'), f'the line of {line} does not say by what it is graded: {told}')
+    check('graded by' not in run(cache, 'report', BOUNDS).stdout, 'what has its own line is told again beside a grade')
     out = run(cache, 'report', BOUNDS, '--explain', 'idle.share', '--grade', 'device.utilization=40%,30%').stdout
     check('graded       good: device.utilization is 50.0 %; good above 40.0 %, bad below 30.0 %\n' in out, f'--explain: {out}')
     out = json.loads(run(cache, 'report', BOUNDS, '--explain', 'compile.total', '--json').stdout)

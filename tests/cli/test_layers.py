@@ -57,6 +57,14 @@ def check_cuts(path):
     check(sum(row['count'] for row in alike) == sum(row['count'] for row in ops), path, 'executions of ops alike')
 
 
+def check_facts():
+    """What programs say is there for people too, not in JSON alone."""
+    text, rows = run('--section', 'program_facts', '--top', '0', SOURCE / 'testdata/cpu8_annotated').stdout, table(SOURCE / 'testdata/cpu8_annotated', 'program_facts', '--section', 'program_facts')
+    for row in rows:
+        check(any(row['module'] in line and row['what'] in line for line in text.splitlines()), 'program_facts', row, text)
+    check(len(rows) > 5, 'program_facts', rows)
+
+
 def check_shown():
     """A tree is cut where its rows matter least; what has the only scope with time inside it is one row with that."""
     path = MINI / 'layers.mini'
@@ -138,6 +146,7 @@ def check_odd_names():
 
 for run_at in RUNS:
     check_cuts(run_at)
+check_facts()
 check_shown()
 check_unknown()
 check_sort()
