@@ -141,7 +141,8 @@ static int count_device(struct counting *counting, size_t b) {
         struct ids_op_cost cost = cost_of(&trace->ops[at], ran, &peaks);
         ids_op_cost_add(&costs->of_op[at], &cost);
         ids_op_cost_add(&costs->of_device[b], &cost);
-        double share = cost.runs ? (double)(ran->first.count_in_steps / launches_of(ran)) / (double)cost.runs : 0;
+        uint64_t in_steps = ran->first.count_in_steps / launches_of(ran);
+        double share = cost.runs ? (double)in_steps / (double)cost.runs : 0;
         costs->in_steps[b].flops += cost.model_flops * share;
         costs->in_steps[b].time += cost.model_time * share;
         *ran = (struct ran){0};
