@@ -30,6 +30,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest, or the slowest kept", AT(run),
      NULL},
     {IDS_OPT_CHOICE, 'u', "ui", "WHICH", "page (ours), perfetto, xprof or tensorboard", AT(ui), ui_choice},
+    {IDS_OPT_FLAG, 'l', "live", NULL, "serve the page, which then has every event when it is zoomed", AT(live), NULL},
     {IDS_OPT_FLAG, 0, "no-open", NULL, "open no browser; print the address", AT(no_open), NULL},
     {IDS_OPT_COUNT, 'p', "port", "N", "serve on this port of 127.0.0.1 (any; perfetto wants 9001)", AT(port), NULL},
     {IDS_OPT_TIME, 0, "wait", "TIME", "stop to serve if no browser comes within this time (600s)", AT(wait_ps), NULL},
@@ -153,14 +154,12 @@ static void say_ssh(int port, const char *address) {
     fflush(stdout);
 }
 
-int ids_view_serve(const struct ids_view *view, int fd, const char *name, const char *type, const char *origin,
-                   const char *address, struct ids_error *err) {
-    const int64_t ps_per_ns = 1000;
+int ids_view_serve(const struct ids_view *view, const struct ids_file_server_params *params, const char *address,
+                   struct ids_error *err) {
+    const int64_t ps_per_ns = 1000, idle_ns = INT64_C(90000000000); /* an open page asks every 30 s */
     struct ids_file_server *server;
     char whole[IDS_OPENER_BYTES];
-    const struct ids_file_server_params params = {
-        .fd = fd, .name = name, .type = type, .origin = origin, .port = view->port};
-    int code = ids_file_server_start(&params, &server, err);
+    int code = ids_file_server_start(params, &server, err);
     if (code) return code;
     const char *place = strstr(address, "%s");
     snprintf(whole, sizeof whole, "%.*s%s%s", (int)(place ? place - address : 0), address,
@@ -170,6 +169,9 @@ int ids_view_serve(const struct ids_view *view, int fd, const char *name, const 
     else
         code = ids_view_show(view, whole, err);
     int is_delivered = !code && ids_file_server_wait(server, view->options->wait_ps / ps_per_ns);
+    if (is_delivered && params->question)
+        ids_file_server_wait_idle(
+            server, view->options->wait_ps / ps_per_ns < idle_ns ? view->options->wait_ps / ps_per_ns : idle_ns);
     ids_file_server_stop(server);
     if (code) return code;
     if (!is_delivered) ids_say("view", "no browser came for it in time (--wait); nothing is served any more");
@@ -183,10 +185,13 @@ static int view_page(struct ids_view *view, struct ids_error *err) {
     const char *const more[] = {"--html", page, "--force", NULL};
     int code = ids_view_run_self(view, "report", more, err);
     if (code) return code;
+    if (view->options->live) return ids_view_live(view, page, err);
     if (view->opener.kind == IDS_OPENER_REMOTE && !view->options->no_open) {
         int fd = open(page, O_RDONLY | O_CLOEXEC);
         if (fd < 0) return ids_fail_system(err, "'%s'", page);
-        return ids_view_serve(view, fd, "report.html", "text/html; charset=utf-8", NULL, "%s", err);
+        const struct ids_file_server_params params = {
+            .fd = fd, .name = "report.html", .type = "text/html; charset=utf-8", .port = view->port};
+        return ids_view_serve(view, &params, "%s", err);
     }
     code = ids_view_show(view, page, err);
     return code ? code : IDS_EXIT_DONE;
@@ -198,6 +203,8 @@ static int view_run(const void *values, char *const *operands, int operand_count
     if (!strcmp(view.path, "-")) return ids_fail(err, IDS_USAGE, "standard input cannot be read twice; name a file");
     if (view.options->port > 65535) return ids_fail(err, IDS_USAGE, "--port: at most 65535");
     view.port = (int)view.options->port;
+    if (view.options->live && view.options->ui != UI_PAGE)
+        return ids_fail(err, IDS_USAGE, "--live is of our page, --ui page");
     make_key(&view);
     ids_opener_find(&view.opener);
     int code = make_folder(&view, err);

@@ -3,6 +3,7 @@
 #define IDS_CMD_VIEW_H
 
 #include "lib/base/error.h"
+#include "lib/view/file_server.h"
 #include "lib/view/opener.h"
 
 #include <limits.h>
@@ -10,7 +11,7 @@
 
 struct ids_view_options {
     const char *run;
-    int ui, no_open;
+    int ui, no_open, live;
     int64_t port, wait_ps;
 };
 
@@ -28,12 +29,15 @@ struct ids_view {
 int ids_view_run_self(const struct ids_view *view, const char *command, const char *const *more, struct ids_error *err);
 /* Says where it is, or has it opened. */
 int ids_view_show(const struct ids_view *view, const char *address, struct ids_error *err);
-/* Serves a file for one browser: the command's status, or a code. `address` is what is opened, in which %s stands for
- * that of the file. The server closes `fd`. */
-int ids_view_serve(const struct ids_view *view, int fd, const char *name, const char *type, const char *origin,
-                   const char *address, struct ids_error *err);
+/* Serves a file for one browser, and what is asked, until nobody asks: the command's status, or a code. `address` is
+ * what is opened, in which %s stands for that of the file. The server closes its file. */
+int ids_view_serve(const struct ids_view *view, const struct ids_file_server_params *params, const char *address,
+                   struct ids_error *err);
 /* A file, or a folder with all that is in it. */
 void ids_view_remove(const char *path);
+
+/* view_live.c: the page at that path, with every event of what it shows. */
+int ids_view_live(struct ids_view *view, const char *page, struct ids_error *err);
 
 /* view_ui.c: other programs' views. */
 int ids_view_perfetto(struct ids_view *view, struct ids_error *err);

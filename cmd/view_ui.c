@@ -73,7 +73,9 @@ int ids_view_perfetto(struct ids_view *view, struct ids_error *err) {
         ids_say("view", "this is %s; the run has %d more hosts: 'idsprof extract -f perfetto' writes them", name,
                 files - 1);
     if (!view->port) view->port = PERFETTO_PORT;
-    code = ids_view_serve(view, fd, "trace.pftrace", "application/octet-stream", origin, page, err);
+    const struct ids_file_server_params params = {
+        .fd = fd, .name = "trace.pftrace", .type = "application/octet-stream", .origin = origin, .port = view->port};
+    code = ids_view_serve(view, &params, page, err);
     return code < 0 && view->port == PERFETTO_PORT
                ? ids_hint(err, "another program may have the port; ui.perfetto.dev asks no other")
                : code;

@@ -63,6 +63,7 @@ struct ids_picture_row {
     uint32_t label;   /* text */
     uint32_t key;     /* text: of a device, as tables call it; 0 none */
     uint32_t parent;  /* index + 1; 0 none */
+    uint32_t track;   /* of one track of the trace: index + 1; 0 of more or none */
     uint8_t kind;     /* enum ids_picture_kind */
     uint8_t is_bytes; /* of a counter */
     uint32_t lane_count;

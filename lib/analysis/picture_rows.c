@@ -115,6 +115,7 @@ static int64_t row_of_stream(struct ids_picture_making *making, const struct ids
     const char *label = is_pool ? "ops" : ids_trace_text(trace, trace->tracks[event->track].name);
     int64_t row = new_row(making, kind, parent, label);
     *at = (uint32_t)(row + 1);
+    if (row >= 0 && !is_pool) making->picture->rows[row].track = event->track + 1;
     return row;
 }
 
@@ -194,7 +195,10 @@ static int put_thread(struct ids_picture_making *making, size_t t, uint32_t pare
     const struct ids_track *track = &making->analysis->trace->tracks[t];
     int64_t row = new_row(making, IDS_ROW_THREAD, parent, ids_trace_text(making->analysis->trace, track->name));
     int failed = row < 0;
-    if (!failed) making->row_of_track[t] = (uint32_t)row + 1;
+    if (!failed) {
+        making->row_of_track[t] = (uint32_t)row + 1;
+        making->picture->rows[row].track = (uint32_t)t + 1;
+    }
     for (int level = 0; level < LEVELS && !failed; level++) failed = put_level(making, track, (uint32_t)row, level);
     return failed ? -1 : 0;
 }

@@ -23,11 +23,16 @@ struct ids_file_server {
     uint64_t size;
     char path[ADDRESS_BYTES / 2]; /* "/<token>/<name>" */
     char address[ADDRESS_BYTES];
-    char hosts[2][32]; /* by which we may be called */
+    char hosts[2][32];             /* by which we may be called */
+    char asked[ADDRESS_BYTES / 2]; /* "/<token>/<question>"; empty: nothing can be asked */
     const char *type, *origin;
+    const char *const *keys;
+    char *(*answer)(void *own, const char *const *values, size_t *ret_length);
+    void *own;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int delivered;
+    uint64_t requests; /* that we did not refuse */
 };
 
 /* ---- the library ---- */
@@ -134,9 +139,31 @@ static enum MHD_Result send_file(const struct ids_file_server *server, struct MH
     return respond(server, connection, MHD_HTTP_OK, response);
 }
 
+static enum MHD_Result answer(struct ids_file_server *server, struct MHD_Connection *connection) {
+    const char *values[IDS_QUESTION_KEYS] = {NULL};
+    size_t length = 0;
+    for (int i = 0; i < IDS_QUESTION_KEYS && server->keys[i]; i++)
+        values[i] = http.lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, server->keys[i]);
+    char *text = server->answer(server->own, values, &length);
+    if (!text) return refuse(server, connection, MHD_HTTP_BAD_REQUEST);
+    struct MHD_Response *response = http.create_response_from_buffer(length, text, MHD_RESPMEM_MUST_FREE);
+    if (!response) {
+        free(text);
+        return MHD_NO;
+    }
+    http.add_response_header(response, "Content-Type", "application/json");
+    return respond(server, connection, MHD_HTTP_OK, response);
+}
+
+static void note_request(struct ids_file_server *server) {
+    pthread_mutex_lock(&server->lock);
+    server->requests++;
+    pthread_mutex_unlock(&server->lock);
+}
+
 static enum MHD_Result handle(void *own, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_size, void **request) {
-    const struct ids_file_server *server = own;
+    struct ids_file_server *server = own;
     (void)version, (void)upload;
     if (*upload_size) { /* it is not wanted, and has to be taken before an answer goes out */
         *upload_size = 0;
@@ -144,10 +171,13 @@ static enum MHD_Result handle(void *own, struct MHD_Connection *connection, cons
     }
     if (!is_our_host(server, header(connection, "Host"))) return refuse(server, connection, MHD_HTTP_FORBIDDEN);
     if (!is_our_origin(server, header(connection, "Origin"))) return refuse(server, connection, MHD_HTTP_FORBIDDEN);
-    if (strcmp(url, server->path) != 0) return refuse(server, connection, MHD_HTTP_NOT_FOUND);
+    int is_asked = *server->asked && !strcmp(url, server->asked);
+    if (!is_asked && strcmp(url, server->path) != 0) return refuse(server, connection, MHD_HTTP_NOT_FOUND);
+    note_request(server);
     if (!strcmp(method, "OPTIONS")) return answer_preflight(server, connection);
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return refuse(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED);
+    if (is_asked) return answer(server, connection);
     if (!strcmp(method, "GET")) *request = &file_request;
     return send_file(server, connection);
 }
@@ -165,13 +195,14 @@ static void note_end(void *own, struct MHD_Connection *connection, void **reques
 
 /* ---- */
 
-static int make_path(struct ids_file_server *server, const char *name, struct ids_error *err) {
+static int make_path(struct ids_file_server *server, const char *name, const char *question, struct ids_error *err) {
     unsigned char random[TOKEN_BYTES];
     char token[2 * TOKEN_BYTES + 1];
     int code = ids_random_bytes(random, sizeof random, err);
     if (code) return code;
     for (size_t i = 0; i < sizeof random; i++) snprintf(token + 2 * i, 3, "%02x", random[i]);
     snprintf(server->path, sizeof server->path, "/%s/%s", token, name);
+    if (question) snprintf(server->asked, sizeof server->asked, "/%s/%s", token, question);
     return 0;
 }
 
@@ -195,7 +226,7 @@ static int start(struct ids_file_server *server, const struct ids_file_server_pa
     if (fstat(params->fd, &status)) return ids_fail_system(err, "'%s'", params->name);
     server->size = (uint64_t)status.st_size;
     int code = load_library(err);
-    if (!code) code = make_path(server, params->name, err);
+    if (!code) code = make_path(server, params->name, params->question, err);
     if (!code) code = listen_on(server, params->port, err);
     if (code) return code;
     snprintf(server->hosts[0], sizeof server->hosts[0], "127.0.0.1:%d", server->port);
@@ -214,6 +245,9 @@ int ids_file_server_start(const struct ids_file_server_params *params, struct id
     server->fd = params->fd;
     server->type = params->type;
     server->origin = params->origin;
+    server->keys = params->keys;
+    server->answer = params->answer;
+    server->own = params->own;
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->changed, NULL);
     int code = start(server, params, err);
@@ -249,6 +283,19 @@ int ids_file_server_wait(struct ids_file_server *server, int64_t timeout_ns) {
     pthread_mutex_unlock(&server->lock);
     if (delivered) nanosleep(&linger, NULL); /* what is in the socket's buffer goes out */
     return delivered;
+}
+
+void ids_file_server_wait_idle(struct ids_file_server *server, int64_t idle_ns) {
+    const struct timespec idle = {idle_ns / 1000000000, idle_ns % 1000000000};
+    for (uint64_t before = UINT64_MAX, now = 0; now != before;) {
+        pthread_mutex_lock(&server->lock);
+        before = server->requests;
+        pthread_mutex_unlock(&server->lock);
+        nanosleep(&idle, NULL);
+        pthread_mutex_lock(&server->lock);
+        now = server->requests;
+        pthread_mutex_unlock(&server->lock);
+    }
 }
 
 void ids_file_server_stop(struct ids_file_server *server) {

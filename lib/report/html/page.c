@@ -10,6 +10,7 @@
 #include "lib/report/html/table.js.h"
 #include "lib/report/html/timeline.css.h"
 #include "lib/report/html/timeline.js.h"
+#include "lib/report/html/timeline_live.js.h"
 #include "lib/report/html/timeline_marks.js.h"
 #include "lib/report/html/timeline_paint.js.h"
 #include "lib/wire/utf8.h"
@@ -31,6 +32,7 @@ static const struct text scripts[] = {
     {ids_timeline_marks_js, ids_timeline_marks_js_sha256},
     {ids_timeline_paint_js, ids_timeline_paint_js_sha256},
     {ids_timeline_js, ids_timeline_js_sha256},
+    {ids_timeline_live_js, ids_timeline_live_js_sha256},
     {ids_page_js, ids_page_js_sha256},
 };
 enum { SCRIPTS = sizeof scripts / sizeof *scripts };
@@ -62,10 +64,14 @@ static void put_elements(const char *name, const struct text *texts, int count, 
     for (int i = 0; i < count; i++) fprintf(out, "<%s>%s</%s>\n", name, texts[i].at, name);
 }
 
+const char ids_page_policy[] = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ";
+const char ids_page_live_policy[] =
+    "<meta name=\"idsprof-live\" content=\"events\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; connect-src 'self'; ";
+
 static void put_policy(FILE *out) {
-    fputs("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; "
-          "form-action 'none'; script-src",
-          out);
+    fputs(ids_page_policy, out);
+    fputs("base-uri 'none'; form-action 'none'; script-src", out);
     for (int i = 0; i < SCRIPTS; i++) put_hash(&scripts[i], out);
     fputs("; style-src", out);
     for (int i = 0; i < STYLES; i++) put_hash(&styles[i], out);

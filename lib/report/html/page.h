@@ -27,6 +27,10 @@ struct ids_page {
     size_t block_count;
 };
 
+/* With these words a page begins its policy. One that is served may ask who serves it: words that come instead of them,
+ * and say so to its scripts. */
+extern const char ids_page_policy[], ids_page_live_policy[];
+
 /* Fails only when memory runs out, or a block does; errors of `out` are the caller's to look at. */
 int ids_page_write(const struct ids_page *page, FILE *out, struct ids_error *err);
 

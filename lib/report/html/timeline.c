@@ -206,6 +206,7 @@ static void write_rows(struct writing *writing) {
         write_number(writing, "label", row->label);
         write_number(writing, "parent", (int64_t)row->parent - 1);
         if (row->key) write_number(writing, "key", row->key);
+        if (row->track) write_number(writing, "track", row->track);
         if (row->deeper) write_number(writing, "deeper", (int64_t)row->deeper);
         if (row->kind == IDS_ROW_COUNTER) write_points(writing, row);
         ids_json_key(json, "lanes");
@@ -235,6 +236,7 @@ int ids_timeline_write(void *own, FILE *out, struct ids_error *err) {
     write_number(&writing, "unit_ps", writing.unit_ps);
     write_number(&writing, "from", units(&writing, picture->start_ps));
     write_number(&writing, "to", units(&writing, picture->end_ps));
+    write_number(&writing, "zero_ps", picture->zero_ps);
     write_number(&writing, "least", picture->least_ps / writing.unit_ps);
     write_number(&writing, "events", (int64_t)picture->events);
     write_number(&writing, "thread_events", (int64_t)picture->thread_events);

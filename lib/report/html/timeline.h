@@ -3,6 +3,7 @@
  * Times are whole numbers of `unit_ps` since `zero`, which is what times in tables count from. A lane is columns of
  * numbers: `gap` from the end of the mark before, `time`, and `what`, an index of the columns of `what`; of many that
  * are merged it is -1 less the account, and the next of `count`, `busy` and `lead` (thousandths) are theirs.
+ * `track` of a row and `zero_ps` are of the database of events, which `idsprof view --live` asks for what is merged.
  */
 #ifndef IDS_LIB_REPORT_HTML_TIMELINE_H
 #define IDS_LIB_REPORT_HTML_TIMELINE_H

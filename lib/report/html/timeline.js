@@ -29,8 +29,16 @@ class IdsTimeline {
     this.readTheme();
     this.layOut();
     this.listen();
+    const live = document.querySelector("meta[name=idsprof-live]");
+    this.live_events = live ? new IdsLive(this, live.content) : null;
     this.say(this.summary());
     this.draw();
+    this.look();
+  }
+
+  /* What is seen changed: who serves the page may have more of it. */
+  look() {
+    if (this.live_events) this.live_events.look();
   }
 
   extent() {
@@ -293,6 +301,7 @@ class IdsTimeline {
   fold(row) {
     row.isFolded = !row.isFolded;
     this.layOut();
+    this.look();
     this.say(`${row.label} is ${row.isFolded ? "folded" : "open"}`);
     this.draw();
   }
@@ -387,6 +396,7 @@ class IdsTimeline {
     const begin = Math.min(this.whole.to - span, Math.max(this.whole.from, middle - span / 2));
     this.view = { from: begin, to: begin + span };
     this.draw();
+    this.look();
     if (!this.linked) return;
     this.linked.view = { ...this.view };
     this.linked.draw();
@@ -497,7 +507,8 @@ class IdsTimeline {
       }
     }
     const hidden = merged ? `, ${ids.format(merged, "count")} more are merged; every one: ${this.extractOf(from, to)}` : "";
-    return `shown: ${this.time(from)} to ${this.time(to)} (${this.time(to - from)}), ${ids.format(single, "count")} events of devices one by one${hidden}`;
+    return `shown: ${this.time(from)} to ${this.time(to)} (${this.time(to - from)}), ${ids.format(single, "count")} events of devices one by one${hidden}${
+      this.live_events ? this.live_events.words : ""}`;
   }
 
   /* ---- keys, mouse, touch ---- */
@@ -579,7 +590,10 @@ class IdsTimeline {
   listen() {
     const on = (target, name, act, how) => target.addEventListener(name, act, how);
     on(this.scroller, "keydown", (event) => this.key(event));
-    on(this.scroller, "scroll", () => this.draw(), { passive: true });
+    on(this.scroller, "scroll", () => {
+      this.draw();
+      this.look();
+    }, { passive: true });
     on(this.scroller, "wheel", (event) => this.wheel(event), { passive: false });
     on(this.canvas, "pointerdown", (event) => this.down(event));
     on(this.canvas, "pointermove", (event) => this.move(event));

@@ -51,6 +51,7 @@ idsMarks.rows = (data) => {
     key: row.key ? data.texts[row.key] : "",
     parent: row.parent,
     deeper: row.deeper || 0,
+    track: row.track || 0,
     isBytes: row.is_bytes,
     lanes: row.lanes.map((columns) => idsMarks.lane(columns, unit)),
     counter: row.kind === "counter" ? idsMarks.counter(row, unit) : null,
