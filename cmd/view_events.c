@@ -111,7 +111,7 @@ static int account_of(const char *class, const char *direction) {
     if (!strcmp(class, "stalled")) return IDS_STALL_DEVICE;
     if (strcmp(class, "copy") != 0) return IDS_WORK_COMPUTE;
     for (size_t i = 0; direction && i < sizeof directions / sizeof *directions; i++) {
-        if (!strcmp(direction, directions[i])) return of_copy[i];
+        if (!strcmp(direction, directions[i])) return (int)of_copy[i];
     }
     return IDS_COPY_OTHER;
 }
@@ -147,7 +147,7 @@ static int put_event(struct answer *answer, int64_t start_ps, int64_t end_ps, in
     for (int i = 0; i < IDS_VIEW_LANES_MOST; i++) {
         struct lane *lane = &answer->lanes[i];
         if (lane->count && lane->end_ps > start_ps) continue;
-        size_t gaps = lane->count, times = lane->count;
+        size_t gaps = lane->count, times = gaps;
         int64_t *gap = IDS_PUSH(lane->gap, gaps, lane->gap_room), *time = IDS_PUSH(lane->time, times, lane->time_room),
                 *place = gap && time ? IDS_PUSH(lane->what, lane->count, lane->what_room) : NULL;
         if (!place) return -1;
