@@ -39,13 +39,14 @@ static void print_caught(const struct ids_outcome *outcome) {
 }
 
 static void print_stacks(const struct ids_outcome *outcome) {
-    char samples[64], threads[64];
+    char samples[64], threads[64], cost[IDS_VALUE_ROOM];
     if (outcome->samples < 0 && outcome->no_stacks) ids_say_wrapped("stacks", "not sampled: %s", outcome->no_stacks);
     if (outcome->samples < 0) return;
-    ids_say_wrapped("stacks", "%s of %s, which took %.1f %% of one core",
+    ids_say_wrapped("stacks", "%s of %s, which took %.1f %% of one core, %s a sample",
                     count_text(outcome->samples, "sample", "samples", samples, sizeof samples),
                     count_text(outcome->threads, "Python thread", "Python threads", threads, sizeof threads),
-                    outcome->sampled_ns > 0 ? 100.0 * (double)outcome->sampling_ns / (double)outcome->sampled_ns : 0.0);
+                    outcome->sampled_ns > 0 ? 100.0 * (double)outcome->sampling_ns / (double)outcome->sampled_ns : 0.0,
+                    time_text(outcome->samples > 0 ? outcome->sampling_ns / outcome->samples : 0, cost, sizeof cost));
 }
 
 /* Of windows that are judged: which are kept, and why. */

@@ -52,3 +52,23 @@ int ids_own_memory(uintptr_t address, void *to, size_t size) {
     return memory.file >= 0 ? read_by_file(memory.file, address, to, size)
                             : read_by_call(memory.pid, address, to, size);
 }
+
+int ids_own_memory_pieces(const struct ids_own_piece *pieces, int count) {
+    struct iovec into[IDS_OWN_PIECES], from[IDS_OWN_PIECES];
+    size_t size = 0;
+    if (count > IDS_OWN_PIECES) return -1;
+    if (memory.file >= 0) {
+        for (int i = 0; i < count; i++) {
+            if (ids_own_memory(pieces[i].from, pieces[i].to, pieces[i].size)) return -1;
+        }
+        return 0;
+    }
+    for (int i = 0; i < count; i++) {
+        into[i] = (struct iovec){pieces[i].to, pieces[i].size};
+        from[i] = (struct iovec){(void *)pieces[i].from, pieces[i].size}; /* NOLINT(performance-no-int-to-ptr) */
+        size += pieces[i].size;
+    }
+    return process_vm_readv(memory.pid, into, (unsigned long)count, from, (unsigned long)count, 0) == (ssize_t)size
+               ? 0
+               : -1;
+}

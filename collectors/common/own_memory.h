@@ -14,4 +14,14 @@ int ids_own_memory_open(char *why, size_t why_size);
 /* 0 when all of it was read, else -1. One system call. */
 int ids_own_memory(uintptr_t address, void *to, size_t size);
 
+/* Pieces that lie apart, by one call of the system: a call costs as much as what it reads. */
+enum { IDS_OWN_PIECES = 4 };
+struct ids_own_piece {
+    uintptr_t from;
+    void *to;
+    size_t size;
+};
+/* 0 when all of all pieces was read, else -1. */
+int ids_own_memory_pieces(const struct ids_own_piece *pieces, int count);
+
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Owners from here on are no functions but marks of where C called Python (3.12 and later). */
-enum { OWNED_BY_C = 3, WINDOW = 4096 };
+enum { OWNED_BY_C = 3, WINDOW = 4096, PAGE = 4096, AHEAD = 512 };
 /* A thread that calls and returns all the time is read in the middle of it now and then. */
 enum { ATTEMPTS = 8 };
 
@@ -54,23 +54,75 @@ static unsigned is_by_c(const struct ids_python_layout *layout, const unsigned c
     return layout->frame_is_entry && frame[layout->frame_is_entry] ? 1 : 0;
 }
 
+/* --- one thread ------------------------------------------------------------------------------------------------- */
+
+struct reading {
+    unsigned char state[IDS_PYTHON_THREAD];
+    uintptr_t cframe_frame; /* what the frame's place held, where the guess is of it */
+    struct window window;
+};
+
+/* The state, and what was found from there the last time. Without that, or where it has gone, the state alone. */
+static int read_state(const struct ids_python_layout *layout, uintptr_t thread, const struct ids_python_guess *guess,
+                      struct reading *reading) {
+    struct ids_own_piece pieces[IDS_OWN_PIECES] = {{thread, reading->state, sizeof reading->state}};
+    int count = 1;
+    reading->window.from = reading->window.size = 0;
+    if (guess->frames) {
+        if (layout->through_cframe)
+            pieces[count++] = (struct ids_own_piece){guess->cframe + layout->cframe_frame, &reading->cframe_frame,
+                                                     sizeof reading->cframe_frame};
+        pieces[count++] = (struct ids_own_piece){guess->frames, reading->window.bytes, guess->frames_size};
+        if (!ids_own_memory_pieces(pieces, count)) {
+            reading->window.from = guess->frames;
+            reading->window.size = guess->frames_size;
+            return 0;
+        }
+    }
+    return ids_own_memory(thread, reading->state, sizeof reading->state);
+}
+
+/* The innermost frame; 0: the thread runs no Python. */
+static uintptr_t innermost(const struct ids_python_layout *layout, const struct reading *reading,
+                           struct ids_python_guess *guess) {
+    uintptr_t frame = word_of(reading->state, layout->thread_frame), inner;
+    if (!layout->through_cframe || !frame) return frame;
+    if (reading->window.size && guess->cframe == frame) return reading->cframe_frame;
+    guess->cframe = frame;
+    return ids_own_memory(frame + layout->cframe_frame, &inner, sizeof inner) ? 0 : inner;
+}
+
+/* Frames of generators lie elsewhere; those of the other calls lie one behind the other. */
+static void widen(struct ids_python_guess *guess, uintptr_t frame) {
+    uintptr_t from = guess->frames && guess->frames < frame ? guess->frames : frame, to = frame + IDS_PYTHON_FRAME;
+    if (guess->frames && guess->frames + guess->frames_size > to) to = guess->frames + guess->frames_size;
+    if (to - from > WINDOW) return;
+    guess->frames = from;
+    guess->frames_size = to - from;
+}
+
+/* Calls that come next have their frames behind the innermost one; what lies on the same page is there. */
+static void widen_for_calls(struct ids_python_guess *guess) {
+    if (!guess->frames) return;
+    uintptr_t to = guess->frames + guess->frames_size, page_end = ((to - 1) | (PAGE - 1)) + 1;
+    size_t more = page_end - to < AHEAD ? page_end - to : AHEAD;
+    if (guess->frames_size + more <= WINDOW) guess->frames_size += more;
+}
+
 /* 1 when the outermost frame was reached; 0 when the thread went on meanwhile, and the rest is not known; -1 when there
  * is no such thread. */
 static int read_once(const struct ids_python_layout *layout, struct ids_python_codes *codes, uintptr_t thread,
-                     uint32_t sample, struct ids_python_stack *stack) {
-    unsigned char state[IDS_PYTHON_THREAD];
-    struct window window;
-    window.from = window.size = 0;
-    if (ids_own_memory(thread, state, sizeof state)) return -1;
-    stack->next = word_of(state, layout->thread_next);
-    stack->pthread = word_of(state, layout->thread_id);
-    stack->tid = layout->minor >= 11 ? word_of(state, layout->thread_id + 8) : 0;
+                     uint32_t sample, struct ids_python_guess *guess, struct ids_python_stack *stack) {
+    struct reading reading;
+    if (read_state(layout, thread, guess, &reading)) return -1;
+    stack->next = word_of(reading.state, layout->thread_next);
+    stack->pthread = word_of(reading.state, layout->thread_id);
+    stack->tid = layout->minor >= 11 ? word_of(reading.state, layout->thread_id + 8) : 0;
     stack->depth = 0;
-    uintptr_t frame = word_of(state, layout->thread_frame);
-    if (layout->through_cframe && (!frame || ids_own_memory(frame + layout->cframe_frame, &frame, sizeof frame)))
-        frame = 0;
+    uintptr_t frame = innermost(layout, &reading, guess);
+    guess->frames = guess->frames_size = 0;
     while (frame && stack->depth < IDS_PYTHON_DEPTH) {
-        const unsigned char *bytes = frame_at(&window, frame);
+        const unsigned char *bytes = frame_at(&reading.window, frame);
         if (!bytes) return 0;
         uintptr_t outside = word_of(bytes, layout->frame_previous);
         struct ids_python_call *inside = stack->depth ? &stack->calls[stack->depth - 1] : NULL;
@@ -83,15 +135,17 @@ static int read_once(const struct ids_python_layout *layout, struct ids_python_c
             stack->calls[stack->depth++] = (struct ids_python_call){
                 (uint32_t)number, offset_of(layout, bytes, code) & INT32_MAX, is_by_c(layout, bytes) & 1};
         }
+        widen(guess, frame);
         if (outside == frame) return 0;
         frame = outside;
     }
+    widen_for_calls(guess);
     return 1;
 }
 
 int ids_python_stack_read(const struct ids_python_layout *layout, struct ids_python_codes *codes, uintptr_t thread,
-                          uint32_t sample, struct ids_python_stack *stack) {
+                          uint32_t sample, struct ids_python_guess *guess, struct ids_python_stack *stack) {
     int whole = 0;
-    for (int i = 0; i < ATTEMPTS && !whole; i++) whole = read_once(layout, codes, thread, sample, stack);
+    for (int i = 0; i < ATTEMPTS && !whole; i++) whole = read_once(layout, codes, thread, sample, guess, stack);
     return whole < 0 ? -1 : 0;
 }

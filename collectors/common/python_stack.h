@@ -23,8 +23,14 @@ struct ids_python_stack {
     struct ids_python_call calls[IDS_PYTHON_DEPTH]; /* the innermost first */
 };
 
+/* Where a thread's frames lay when it was read last: they are read at once with what leads to them. */
+struct ids_python_guess {
+    uintptr_t cframe, frames; /* 0: unknown */
+    size_t frames_size;
+};
+
 /* Reads the thread whose state is there: 0, or -1 when there is no such thread any more. */
 int ids_python_stack_read(const struct ids_python_layout *layout, struct ids_python_codes *codes, uintptr_t thread,
-                          uint32_t sample, struct ids_python_stack *stack);
+                          uint32_t sample, struct ids_python_guess *guess, struct ids_python_stack *stack);
 
 #endif

@@ -41,14 +41,18 @@ static int goes_on(const struct ids_samples *samples, const struct ids_sample_ru
            !memcmp(samples->calls + run->calls, stack->calls, run->depth * sizeof *stack->calls);
 }
 
-void ids_samples_add(struct ids_samples *samples, const struct ids_python_stack *stack, uint32_t number,
-                     int64_t when_ns) {
+static void lengthen(struct ids_sample_run *run, uint32_t number, int64_t when_ns) {
+    run->last = number;
+    run->last_ns = when_ns;
+}
+
+size_t ids_samples_add(struct ids_samples *samples, const struct ids_python_stack *stack, uint32_t number,
+                       int64_t when_ns) {
     struct ids_sampled_thread *thread = thread_of(samples, stack);
     struct ids_sample_run *last = thread && thread->count ? &thread->runs[thread->count - 1] : NULL;
     if (last && goes_on(samples, last, stack, number)) {
-        last->last = number;
-        last->last_ns = when_ns;
-        return;
+        lengthen(last, number, when_ns);
+        return (size_t)(thread - samples->threads);
     }
     size_t depth = (size_t)stack->depth;
     struct ids_sample_run *runs =
@@ -60,11 +64,20 @@ void ids_samples_add(struct ids_samples *samples, const struct ids_python_stack 
             : NULL;
     if (!calls) {
         samples->dropped++;
-        return;
+        return SIZE_MAX;
     }
     samples->calls = calls;
     memcpy(calls + samples->call_count, stack->calls, depth * sizeof *calls);
     runs[thread->count++] = (struct ids_sample_run){
         number, number, when_ns, when_ns, (uint32_t)samples->call_count, (uint32_t)depth, stack->awaits_gil};
     samples->call_count += depth;
+    return (size_t)(thread - samples->threads);
+}
+
+int ids_samples_again(struct ids_samples *samples, size_t place, uint32_t number, int64_t when_ns) {
+    struct ids_sampled_thread *thread = place < samples->thread_count ? &samples->threads[place] : NULL;
+    struct ids_sample_run *last = thread && thread->count ? &thread->runs[thread->count - 1] : NULL;
+    if (!last || last->last + 1 != number) return -1;
+    lengthen(last, number, when_ns);
+    return 0;
 }

@@ -30,9 +30,10 @@ struct ids_samples {
 
 void ids_samples_done(struct ids_samples *samples);
 
-/* Adds a thread's stack, which has at least one call, as sample `number` at that time. Where there is no room for it it
- * is counted in `dropped`. */
-void ids_samples_add(struct ids_samples *samples, const struct ids_python_stack *stack, uint32_t number,
-                     int64_t when_ns);
-
+/* Adds a thread's stack, which has at least one call, as sample `number` at that time; returns the thread's place.
+ * SIZE_MAX: there is no room for it, and it is counted in `dropped`. */
+size_t ids_samples_add(struct ids_samples *samples, const struct ids_python_stack *stack, uint32_t number,
+                       int64_t when_ns);
+/* The thread at that place has the stack of the sample before: 0; -1 when it has none that can go on. */
+int ids_samples_again(struct ids_samples *samples, size_t place, uint32_t number, int64_t when_ns);
 #endif

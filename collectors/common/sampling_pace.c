@@ -11,9 +11,16 @@ static int64_t faster(int64_t rate, int64_t times, int64_t limit) {
     return fast > rate ? fast : rate;
 }
 
-int64_t ids_sampling_period(int64_t rate, int64_t past_ns) {
+int64_t ids_sampling_period(int64_t rate, int64_t past_ns, struct ids_sampling_last last) {
     if (past_ns < OPENING_NS) return SECOND_NS / faster(rate, OPENING_TIMES, OPENING_RATE);
-    return SECOND_NS / (past_ns < IDS_SAMPLING_DENSE_NS ? faster(rate, DENSE_TIMES, DENSE_RATE) : rate);
+    if (past_ns < IDS_SAMPLING_DENSE_NS) return SECOND_NS / faster(rate, DENSE_TIMES, DENSE_RATE);
+    int64_t period_ns = SECOND_NS / rate;
+    if (past_ns < IDS_SAMPLING_FULL_NS) return period_ns;
+    if (last.cost_ns >= IDS_SAMPLING_SLOWER * IDS_SAMPLING_COST_NS)
+        period_ns *= IDS_SAMPLING_SLOWER;
+    else if (last.cost_ns > IDS_SAMPLING_COST_NS)
+        period_ns = period_ns * last.cost_ns / IDS_SAMPLING_COST_NS;
+    return last.is_still ? 2 * period_ns : period_ns;
 }
 
 /* Marsaglia's xorshift. */

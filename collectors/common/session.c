@@ -247,6 +247,7 @@ static void write_stacks(const struct ids_agent *agent, const struct ids_stacks_
     ids_hello_number(&line, "threads", counts->threads);
     ids_hello_number(&line, "late", counts->late);
     ids_hello_number(&line, "dropped", counts->dropped);
+    ids_hello_number(&line, "still", counts->still);
     ids_hello_number(&line, "cpu_ns", counts->cpu_ns);
     ids_hello_number(&line, "wall_ns", counts->end_ns - counts->begin_ns);
     ids_hello_end(&line, agent->hello);

@@ -3,8 +3,10 @@
 #include "collectors/common/own_memory.h"
 #include "collectors/common/process.h"
 #include "collectors/common/python_gil.h"
+#include "collectors/common/python_threads.h"
 #include "collectors/common/sampling_pace.h"
 #include "collectors/common/stacks_plane.h"
+#include "collectors/common/thread_clock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,7 +21,7 @@
 
 #pragma weak pthread_create /* see glibc.h */
 
-enum { SECOND_NS = 1000000000, THREADS = 1024, END_NS = SECOND_NS };
+enum { SECOND_NS = 1000000000, END_NS = SECOND_NS };
 /* The sampling thread may have a 25th of a core, and this much at once: the first stacks have code that is new to
  * it. */
 enum { COST_SHARE = 25, COST_AT_ONCE_NS = 20000000 };
@@ -31,6 +33,7 @@ static struct {
     struct ids_stacks_counts counts;
     struct ids_python_stack stack;
     struct ids_python_gil gil;
+    struct ids_python_threads threads;
     int running;  /* Python threads in the last sample */
     int is_known; /* of `layout`: what ids_python_layout_find answered, plus 2 */
     int bell;     /* rung: the thread ends */
@@ -43,22 +46,47 @@ static int64_t cpu_time(void) {
     return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) ? 0 : (int64_t)spent.tv_sec * SECOND_NS + spent.tv_nsec;
 }
 
-static void take_sample(uint32_t number) {
-    int64_t when_ns = ids_realtime_ns();
-    uintptr_t thread = ids_python_first_thread(&stacks.layout);
-    int running = 0;
-    for (int count = 0; thread && count < THREADS; count++) {
-        struct ids_python_stack *stack = &stacks.stack;
-        if (ids_python_stack_read(&stacks.layout, &stacks.sampled.codes, thread, number, stack)) break;
-        if (stack->depth) {
-            /* One alone waits for nobody. */
-            stack->awaits_gil = stacks.running > 1 && ids_python_gil_is_awaited(&stacks.gil, stack->tid);
-            ids_samples_add(&stacks.sampled.samples, stack, number, when_ns);
-            running++;
-        }
-        thread = stack->next;
+/* 0, or -1 when there is no such thread any more. */
+static int take_thread(struct ids_python_thread *thread, uint32_t number, int64_t when_ns) {
+    struct ids_samples *samples = &stacks.sampled.samples;
+    struct ids_python_stack *stack = &stacks.stack;
+    int64_t cpu_ns = ids_thread_cpu_ns(thread->tid);
+    int asks_gil = stacks.running > 1; /* one alone waits for nobody */
+    if (ids_python_thread_is_still(thread, cpu_ns, number) && (thread->asked_gil || !asks_gil) &&
+        (!thread->depth || !ids_samples_again(samples, thread->line, number, when_ns))) {
+        stacks.counts.still++;
+        return 0;
     }
+    if (ids_python_stack_read(&stacks.layout, &stacks.sampled.codes, thread->state, number, &thread->guess, stack))
+        return -1;
+    /* Another thread may have got the state's place: its clock is not known. */
+    thread->cpu_ns = thread->tid == stack->tid ? cpu_ns : -1;
+    thread->tid = stack->tid;
+    thread->next = stack->next;
+    thread->read = number;
+    thread->depth = stack->depth;
+    thread->asked_gil = asks_gil;
+    if (!stack->depth) return 0;
+    stack->awaits_gil = asks_gil && ids_python_gil_is_awaited(&stacks.gil, stack->tid);
+    thread->line = ids_samples_add(samples, stack, number, when_ns);
+    return 0;
+}
+
+/* 1 when no thread had run since the sample before. */
+static int take_sample(uint32_t number) {
+    int64_t still = stacks.counts.still, when_ns = ids_realtime_ns();
+    uintptr_t state = ids_python_first_thread(&stacks.layout);
+    int running = 0;
+    size_t count = 0;
+    for (; state; count++) {
+        struct ids_python_thread *thread = ids_python_threads_at(&stacks.threads, count, state);
+        if (!thread || take_thread(thread, number, when_ns)) break;
+        running += thread->depth > 0;
+        state = thread->next;
+    }
+    ids_python_threads_end(&stacks.threads, count);
     stacks.running = running;
+    return count > 0 && stacks.counts.still - still == (int64_t)count;
 }
 
 /* Until then, or until the bell rings: 1. */
@@ -75,25 +103,37 @@ static int rings_before(int64_t when_ns) {
     }
 }
 
+/* What a sample costs: the mean of the last ones, as far as a mean forgets the others. */
+static int64_t mean_cost(int64_t mean_ns, int64_t cost_ns) {
+    enum { WEIGHT = 16 };
+    return mean_ns ? mean_ns + (cost_ns - mean_ns) / WEIGHT : cost_ns;
+}
+
 /* The first sample is due in half a period: at once it would find the code that opens the window. The next one is due a
  * period after this one was; later where the thread has had its share. */
 static void *run(void *argument) {
     struct ids_stacks_counts *counts = &stacks.counts;
-    int64_t first_ns = ids_monotonic_ns(), due_ns = first_ns + ids_sampling_period(counts->rate, 0) / 2;
+    int64_t first_ns = ids_monotonic_ns(),
+            due_ns = first_ns + ids_sampling_period(counts->rate, 0, (struct ids_sampling_last){0, 0}) / 2,
+            cpu_ns = cpu_time();
+    struct ids_sampling_last last = {0, 0};
     uint32_t number = 0, random = 2463534242u;
     (void)argument;
     while (!rings_before(due_ns) && number < UINT32_MAX && stacks.layout.is_initialized()) {
-        int64_t now_ns = ids_monotonic_ns();
-        int64_t period_ns = ids_sampling_period(counts->rate, now_ns - first_ns);
+        int64_t now_ns = ids_monotonic_ns(), before_ns = cpu_ns;
+        int64_t period_ns = ids_sampling_period(counts->rate, now_ns - first_ns, last);
         if (number && now_ns - due_ns > period_ns) counts->late++;
         if (now_ns - first_ns < IDS_SAMPLING_DENSE_NS) counts->dense++;
-        take_sample(number++);
-        int64_t earned_ns = first_ns + (cpu_time() - COST_AT_ONCE_NS) * COST_SHARE;
+        last.is_still = take_sample(number++);
+        cpu_ns = cpu_time();
+        last.cost_ns = mean_cost(last.cost_ns, cpu_ns - before_ns);
+        int64_t earned_ns = first_ns + (cpu_ns - COST_AT_ONCE_NS) * COST_SHARE;
         due_ns += ids_sampling_next(period_ns, &random);
         if (due_ns < earned_ns) due_ns = earned_ns;
         if (due_ns < now_ns) due_ns = now_ns; /* what was missed is not made up for */
     }
     ids_python_gil_done();
+    ids_python_threads_done(&stacks.threads);
     counts->samples = number;
     counts->cpu_ns = cpu_time();
     atomic_store(&stacks.runs, 0);
@@ -178,5 +218,6 @@ void ids_stacks_forked(void) {
     ids_python_gil_done();
     /* What was sampled is the parent's; it may have been in the middle of a change, so it is left as it lies. */
     memset(&stacks.sampled, 0, sizeof stacks.sampled);
+    memset(&stacks.threads, 0, sizeof stacks.threads);
     atomic_store(&stacks.runs, 0);
 }

@@ -15,6 +15,7 @@ struct ids_stacks_counts {
     int64_t samples, threads;         /* threads that ran Python */
     int64_t late;                     /* samples that came later than one period after they were due */
     int64_t dropped;                  /* stacks for which there was no room */
+    int64_t still;                    /* how often a thread had not run since the sample before, and was not read */
     int64_t cpu_ns, begin_ns, end_ns; /* cpu_ns: of the sampling thread */
     int64_t dense, dense_end_ns;      /* samples at the begin of the window, which come more often, and until when */
     int64_t running_step;             /* in whose middle the window opened; -1: none */

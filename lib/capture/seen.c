@@ -55,12 +55,12 @@ static struct ids_seen_window *find_window(struct ids_seen_process *process, int
     struct ids_seen_window *window = IDS_PUSH(process->windows, process->window_count, process->window_room);
     if (!window) return NULL;
     *window = (struct ids_seen_window){.number = number};
-    int64_t *const unknown[] = {&window->bytes,     &window->events,      &window->drops,      &window->first_step,
-                                &window->last_step, &window->steps,       &window->begin_ns,   &window->end_ns,
-                                &window->start_ns,  &window->stop_ns,     &window->publish_ns, &window->waited_ns,
-                                &window->rate,      &window->samples,     &window->threads,    &window->late,
-                                &window->left_out,  &window->sampling_ns, &window->slow_step,  &window->slow_ns,
-                                &window->median_ns};
+    int64_t *const unknown[] = {&window->bytes,     &window->events,   &window->drops,       &window->first_step,
+                                &window->last_step, &window->steps,    &window->begin_ns,    &window->end_ns,
+                                &window->start_ns,  &window->stop_ns,  &window->publish_ns,  &window->waited_ns,
+                                &window->rate,      &window->samples,  &window->threads,     &window->late,
+                                &window->left_out,  &window->still,    &window->sampling_ns, &window->slow_step,
+                                &window->slow_ns,   &window->median_ns};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) *unknown[i] = -1;
     return window;
 }
@@ -102,6 +102,7 @@ static void read_window(struct ids_seen *seen, const struct ids_line *line, stru
         window->threads = ids_line_number(line, "threads");
         window->late = ids_line_number(line, "late");
         window->left_out = ids_line_number(line, "dropped");
+        window->still = ids_line_number(line, "still");
         window->sampling_ns = ids_line_number(line, "cpu_ns");
     } else if (ids_line_says(line, "event", "written")) {
         read_written(seen, line, window);

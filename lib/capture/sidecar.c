@@ -125,6 +125,7 @@ static void put_stacks(struct ids_json *json, const struct ids_seen_window *wind
     put_number(json, "threads", window->threads);
     put_number(json, "late", window->late);
     put_number(json, "dropped", window->left_out);
+    put_number(json, "still", window->still);
     put_number(json, "cpu_ns", window->sampling_ns);
     ids_json_end(json);
 }

@@ -106,6 +106,10 @@ for act in ACTS:
     check(run.name + ': stacks', act == 'quits' or (run.stacks() and run.stacks()[0]['samples'] > 0), run.hello)
     for line in run.stacks():
         check(run.name + ': costs little', line['cpu_ns'] < 20e6 + 0.05 * line['wall_ns'], line)
+        # One thread is a fifth of that here, and two thirds of it the turn of the core; 200 threads are asleep most of the time.
+        check(run.name + ': a sample costs little', line['cpu_ns'] < line['samples'] * (1e6 if act == 'many_threads' else 120e3), line)
+        if act == 'many_threads' and sys.version_info >= (3, 11):
+            check(run.name + ': who sleeps is not read', line['still'] > 0.25 * line['samples'] * line['threads'], line)
 
 # What containers refuse: one way to read memory, then both.
 refused = [sys.executable, SOURCE + '/tests/cuda/refuse_reading.py']

@@ -1,10 +1,13 @@
 /* Sampled stacks without a Python: lines of code objects, texts of calls, slices of samples, and the heads of a file.
  * The tables of lines are those of Python's compiler for the functions in the comments. */
+#include "collectors/common/own_memory.h"
 #include "collectors/common/python_code.h"
 #include "collectors/common/python_source.h"
+#include "collectors/common/python_threads.h"
 #include "collectors/common/sampled_names.h"
 #include "collectors/common/sampled_slices.h"
 #include "collectors/common/sampling_pace.h"
+#include "collectors/common/thread_clock.h"
 #include "collectors/common/xspace_lines.h"
 #include "collectors/common/xspace_out.h"
 #include "tests/support/suite.h"
@@ -175,6 +178,66 @@ START_TEST(slices_of_samples) {
 }
 END_TEST
 
+/* Thread 1 goes on with its stack, and not after a sample that did not see it; there is no thread 2. */
+START_TEST(stacks_again) {
+    sample(0, 1000, 2, 8, 7);
+    ck_assert_int_eq(ids_samples_again(&samples, 0, 1, 1100), 0);
+    ck_assert_int_eq(ids_samples_again(&samples, 0, 3, 1300), -1);
+    ck_assert_int_eq(ids_samples_again(&samples, 1, 2, 1200), -1);
+    ck_assert_uint_eq(samples.threads[0].count, 1);
+    ck_assert_uint_eq(samples.threads[0].runs[0].last, 1);
+    ck_assert_int_eq(samples.threads[0].runs[0].last_ns, 1100);
+    ids_samples_done(&samples);
+}
+END_TEST
+
+/* A thread that is new comes first in Python's list; one ends; the others are still who they were. */
+START_TEST(threads_of_a_list) {
+    struct ids_python_threads threads = {0};
+    for (uintptr_t i = 0; i < 3; i++) ids_python_threads_at(&threads, i, 100 + i)->tid = 10 + i;
+    ck_assert_uint_eq(threads.count, 3);
+    ck_assert_uint_eq(ids_python_threads_at(&threads, 0, 99)->tid, 0);
+    for (uintptr_t i = 0; i < 3; i++) ck_assert_uint_eq(ids_python_threads_at(&threads, 1 + i, 100 + i)->tid, 10 + i);
+    ck_assert_uint_eq(threads.count, 4);
+    ck_assert_uint_eq(ids_python_threads_at(&threads, 1, 102)->tid, 12); /* 100 and 101 have ended */
+    ids_python_threads_end(&threads, 1);
+    ck_assert_uint_eq(ids_python_threads_at(&threads, 1, 102)->tid, 0);
+    for (size_t i = 2; i < IDS_PYTHON_THREADS; i++) ck_assert_ptr_nonnull(ids_python_threads_at(&threads, i, 1000 + i));
+    ck_assert_ptr_null(ids_python_threads_at(&threads, IDS_PYTHON_THREADS, 5000)); /* a list that leads in a circle */
+    ids_python_threads_done(&threads);
+}
+END_TEST
+
+/* It has not run since; but it is read again after 64 samples, and so is one whose clock is unknown. */
+START_TEST(threads_that_stand_still) {
+    const struct ids_python_thread thread = {.tid = 7, .cpu_ns = 500, .read = 10}, unknown = {.cpu_ns = -1, .read = 10};
+    ck_assert_int_eq(ids_python_thread_is_still(&thread, 500, 11), 1);
+    ck_assert_int_eq(ids_python_thread_is_still(&thread, 501, 11), 0);
+    ck_assert_int_eq(ids_python_thread_is_still(&thread, 500, 73), 1);
+    ck_assert_int_eq(ids_python_thread_is_still(&thread, 500, 74), 0);
+    ck_assert_int_eq(ids_python_thread_is_still(&unknown, -1, 11), 0);
+    int64_t own_ns = ids_thread_cpu_ns((uint64_t)gettid()); /* at least that: the clock goes on */
+    ck_assert_int_gt(own_ns, 0);
+    ck_assert_int_ge(ids_thread_cpu_ns((uint64_t)gettid()), own_ns);
+    ck_assert_int_eq(ids_thread_cpu_ns(0), -1);
+    ck_assert_int_eq(ids_thread_cpu_ns(4194303), -1);
+}
+END_TEST
+
+/* Pieces of memory by one call, by either way; one that is not there is all that is needed to fail. */
+START_TEST(pieces_of_memory) {
+    char why[200], first[4], second[3];
+    ck_assert_int_eq(ids_own_memory_open(why, sizeof why), 0);
+    struct ids_own_piece pieces[] = {{(uintptr_t) "abcd", first, 4}, {(uintptr_t) "xyz", second, 3}};
+    ck_assert_int_eq(ids_own_memory_pieces(pieces, 2), 0);
+    ck_assert_int_eq(memcmp(first, "abcd", 4), 0);
+    ck_assert_int_eq(memcmp(second, "xyz", 3), 0);
+    pieces[1].from = 8;
+    ck_assert_int_eq(ids_own_memory_pieces(pieces, 2), -1);
+    ck_assert_int_eq(ids_own_memory_pieces(pieces, IDS_OWN_PIECES + 1), -1);
+}
+END_TEST
+
 /* Four samples in the first 100 ns, and two in the 400 ns after them. */
 START_TEST(dense_samples) {
     struct ids_sampled_slices slices = {0};
@@ -212,16 +275,35 @@ START_TEST(samples_of_a_slice) {
 }
 END_TEST
 
-/* 16 times as often for 4 ms, 4 times for 40 ms; at most 8,000 and 2,000 a second, unless more was asked for. */
+static int64_t first_period(int64_t rate, int64_t past_ns) {
+    return ids_sampling_period(rate, past_ns, (struct ids_sampling_last){1000000, 1});
+}
+
+/* 16 times as often for 4 ms, 4 times for 40 ms; at most 8,000 and 2,000 a second, unless more was asked for; then as
+ * often as was asked for. Until 0.2 s have passed a sample may cost what it will. */
 START_TEST(periods) {
-    ck_assert_int_eq(ids_sampling_period(500, 0), 125000);
-    ck_assert_int_eq(ids_sampling_period(500, 3999999), 125000);
-    ck_assert_int_eq(ids_sampling_period(500, 4000000), 500000);
-    ck_assert_int_eq(ids_sampling_period(500, 40000000), 2000000);
-    ck_assert_int_eq(ids_sampling_period(1000, 0), 125000);
-    ck_assert_int_eq(ids_sampling_period(5000, 5000000), 200000);
-    ck_assert_int_eq(ids_sampling_period(10000, 0), 100000);
-    ck_assert_int_eq(ids_sampling_period(1, 0), 62500000);
+    ck_assert_int_eq(first_period(500, 0), 125000);
+    ck_assert_int_eq(first_period(500, 3999999), 125000);
+    ck_assert_int_eq(first_period(500, 4000000), 500000);
+    ck_assert_int_eq(first_period(500, 40000000), 2000000);
+    ck_assert_int_eq(first_period(500, 199999999), 2000000);
+    ck_assert_int_eq(first_period(1000, 0), 125000);
+    ck_assert_int_eq(first_period(5000, 5000000), 200000);
+    ck_assert_int_eq(first_period(10000, 0), 100000);
+    ck_assert_int_eq(first_period(1, 0), 62500000);
+}
+END_TEST
+
+/* Later it may cost 10 us; one of 15 us comes after one and a half periods, a dearer one after two at most. While
+ * nothing runs it is twice that. */
+START_TEST(periods_by_cost) {
+    const int64_t late_ns = 200000000, cost_ns[] = {0, 10000, 15000, 20000, 900000};
+    const int64_t period_ns[] = {2000000, 2000000, 3000000, 4000000, 4000000};
+    for (size_t i = 0; i < sizeof cost_ns / sizeof *cost_ns; i++) {
+        ck_assert_int_eq(ids_sampling_period(500, late_ns, (struct ids_sampling_last){cost_ns[i], 0}), period_ns[i]);
+        ck_assert_int_eq(ids_sampling_period(500, late_ns, (struct ids_sampling_last){cost_ns[i], 1}),
+                         2 * period_ns[i]);
+    }
 }
 END_TEST
 
@@ -287,4 +369,5 @@ START_TEST(lines_of_a_file) {
 END_TEST
 
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
-              slices_of_samples, dense_samples, samples_of_a_slice, periods, periods_by_chance, lines_of_a_file)
+              slices_of_samples, dense_samples, samples_of_a_slice, stacks_again, threads_of_a_list,
+              threads_that_stand_still, pieces_of_memory, periods, periods_by_cost, periods_by_chance, lines_of_a_file)
