@@ -3,18 +3,22 @@
 #                                 had, with its report on a trace that was recorded before
 # bootstrap.sh test [fast|full]   builds and tests it; full is the default with IDS_CI=1, else fast
 #
-# Each works alone on a bare Debian 12, as root or with sudo: it installs what is missing, and only that, so a second run needs no
-# network. fast (2 minutes) is the suite in the release and in the sanitizer build; full adds live JAX and the peers,
-# coverage, valgrind and the linters. With IDS_CI=1 a test that cannot run is a failure.
+# Each works alone on a bare Debian or Ubuntu, as root or with sudo: it installs what is missing, and only that, so a second run needs no
+# network. Without apt it says what is missing and how to install it, and goes on when nothing is. fast (2 minutes) is the suite in the
+# release and in the sanitizer build; full adds live JAX and the peers, coverage, valgrind and the linters. With IDS_CI=1 a test that
+# cannot run is a failure.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 demo_trace=testdata/cpu8_annotated
 coverage_percent=85
 
-# Libraries: gzip both ways, archives, small messages and JSON, the database, HTTP/2, HTTP.
-library_packages=(zlib1g-dev libisal-dev libarchive-dev libprotobuf-c-dev protobuf-c-compiler libcjson-dev libsqlite3-dev libnghttp2-dev libmicrohttpd-dev)
-build_packages=(gcc libc6-dev cmake ninja-build pkg-config "${library_packages[@]}")
+# The table that CMake checks too: KIND NAME LEAST, then the packages of apt, dnf, brew and conda.
+requirements() { # COLUMN (4: apt) [NAMES]: packages of all rows, or of those
+    awk -v column="$1" -v names=" ${*:2} " '/^(program|module) / && (names == "  " || index(names, " " $2 " ")) && $column != "-" {
+        gsub(",", "\n", $column); print $column }' cmake/requirements.txt
+}
+mapfile -t build_packages < <(requirements 4)
 fast_packages=("${build_packages[@]}" check libsubunit-dev python3 sqlite3)
 full_packages=("${fast_packages[@]}" ca-certificates python3-venv gcovr valgrind clang-tidy clang-format cppcheck mandoc shellcheck nodejs openmpi-bin chromium)
 
@@ -25,8 +29,36 @@ die() {
 
 # --- what the commands are made of ---
 
+# What of the table is not here, by looking for it, for systems without apt. Versions are CMake's to check.
+missing_without_apt() {
+    local kind name
+    while read -r kind name _; do
+        case $kind in
+        program) [[ -n $(command -v "$name" || { [[ $name == cc ]] && command -v gcc clang; }) ]] || echo "$name" ;;
+        module) pkg-config --exists "$name" 2>/dev/null || echo "$name" ;;
+        esac
+    done <cmake/requirements.txt
+}
+
+need_without_apt() {
+    local missing managers=([5]="dnf install" [6]="brew install" [7]="conda install -c conda-forge") column all
+    mapfile -t missing < <(missing_without_apt)
+    ((${#missing[@]})) || return 0
+    {
+        echo "bootstrap.sh: this system has no apt-get, and these are missing: ${missing[*]}"
+        echo "To install them, one of"
+        for column in "${!managers[@]}"; do
+            all=$(requirements "$column" "${missing[@]}" | sort -u | tr '\n' ' ')
+            echo "  ${managers[column]} ${all% }"
+        done
+        echo "then run bootstrap.sh again."
+    } >&2
+    exit 1
+}
+
 need() {
     local package missing=() sudo=()
+    command -v apt-get >/dev/null || { need_without_apt && return; }
     for package; do
         [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
     done
@@ -41,13 +73,23 @@ need() {
 }
 
 build() { # PRESET [TARGET]
-    cmake --preset "$1" >/dev/null # errors go to stderr
-    cmake --build --preset "$1" -j "$(nproc)" ${2:+--target "$2"} -- --quiet
+    local quiet=()
+    if has_presets; then
+        cmake --preset "$1" >/dev/null # errors go to stderr
+    else
+        cmake -S . -B "build/$1" -G Ninja >/dev/null # the release build
+    fi
+    [[ $(printf '%s\n' 1.11 "$(ninja --version)" | sort -V | head -n 1) != 1.11 ]] || quiet=(-- --quiet)
+    cmake --build "build/$1" -j "$(nproc)" ${2:+--target "$2"} "${quiet[@]}"
+}
+
+has_presets() { # ours are of CMake 3.25
+    [[ $(printf '%s\n' 3.25 "$(cmake --version | awk '{ print $3; exit }')" | sort -V | head -n 1) == 3.25 ]]
 }
 
 suite() { # PRESET [ctest arguments]; ends with why tests were skipped
     local rc=0
-    ctest --preset "$1" -j "$(nproc)" --no-label-summary "${@:2}" || rc=$?
+    (cd "build/$1" && ctest --output-on-failure --no-tests=error -j "$(nproc)" --no-label-summary "${@:2}") || rc=$?
     awk '/^[0-9]+\/[0-9]+ Test: / { name = $3 }
          /^run_one.sh: skipped/ { print "skipped " name ": " why }
          { why = $0 }' "build/$1/Testing/Temporary/LastTest.log"
@@ -138,6 +180,7 @@ demo() {
 }
 
 run_tests() { # fast|full; ends with a line for each part
+    has_presets || die "the tests are built by presets, which need CMake 3.25 or newer; with an older one: cmake -S . -B build/release -G Ninja && ninja -C build/release && cd build/release && ctest -L fast"
     stage "build: release" build release
     stage "build: sanitizers" build dev
     ((failed)) || suites "$1"

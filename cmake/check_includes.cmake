@@ -1,6 +1,6 @@
 # Script: cmake -DLAYER= -DFILES= -DALLOWED= -DSTAMP= -P check_includes.cmake
 # Fails when one of FILES includes a file of a folder outside ALLOWED, or one by a path that does not start at the root.
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.16)
 foreach(file IN LISTS FILES)
     file(STRINGS "${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
     foreach(line IN LISTS lines)

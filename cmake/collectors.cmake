@@ -20,7 +20,8 @@ function(ids_preload NAME)
         -Wl,--version-script=${PROJECT_SOURCE_DIR}/${arg_MAP})
     set_target_properties(${NAME} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${IDS_HOME_BUILD} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_MAP}
         BUILD_RPATH "\$ORIGIN" BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "\$ORIGIN")
-    target_link_libraries(${NAME} PRIVATE ids_warnings ${arg_LIBS} ${CMAKE_DL_LIBS}) # before glibc 2.34 dlsym is not in libc
+    # Before glibc 2.34 threads and dlsym are not in libc.
+    target_link_libraries(${NAME} PRIVATE ids_warnings ${arg_LIBS} Threads::Threads ${CMAKE_DL_LIBS})
     install(TARGETS ${NAME} LIBRARY DESTINATION ${IDS_HOME_INSTALL})
     set_property(GLOBAL APPEND PROPERTY IDS_INSTALLED ${NAME})
 endfunction()

@@ -14,6 +14,10 @@
 #pragma clang diagnostic ignored "-Wignored-attributes"
 #endif
 
+#if __has_attribute(unavailable)
 #define IDS_FORBID(name, why) extern __typeof__(name) name __attribute__((unavailable(why)))
+#else
+#define IDS_FORBID(name, why) extern __typeof__(name) name /* gcc before 12: newer compilers keep watch */
+#endif
 
 #endif

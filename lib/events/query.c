@@ -111,9 +111,14 @@ static void set_limits(sqlite3 *db) {
 
 /* Tables that are functions declare themselves when they are first used, which the gate would take for a change. No row
  * of them: the list of tables works out the columns of every view, which takes ten times as long as all else here. */
+#if SQLITE_VERSION_NUMBER >= 3037000
+#define TABLE_LIST "pragma_table_list, "
+#else
+#define TABLE_LIST ""
+#endif
 static const char opening[] =
     "PRAGMA temp_store=MEMORY; PRAGMA query_only=ON; SELECT 1 FROM sqlite_schema;"
-    "SELECT 1 FROM json_each('[]'), json_tree('[]'), pragma_table_list, pragma_table_info('x') LIMIT 0";
+    "SELECT 1 FROM json_each('[]'), json_tree('[]'), " TABLE_LIST "pragma_table_info('x') LIMIT 0";
 
 static int open_database(struct ids_query *query, struct ids_error *err) {
     ids_db_count_memory();
@@ -175,13 +180,23 @@ static int is_blank(const char *sql) {
     }
 }
 
+/* Where in the SQL the error is, or -1; older SQLite does not say it. */
+static int error_offset(sqlite3 *db) {
+#if SQLITE_VERSION_NUMBER >= 3038000
+    return sqlite3_error_offset(db);
+#else
+    (void)db;
+    return -1;
+#endif
+}
+
 static int prepare(struct ids_query *query, struct ids_error *err) {
     const char *tail = NULL, *sql = query->sql;
     *query->refused = '\0';
     sqlite3_finalize(query->statement);
     query->statement = NULL;
     if (sqlite3_prepare_v2(query->db, sql, -1, &query->statement, &tail) != SQLITE_OK) {
-        int offset = sqlite3_error_offset(query->db);
+        int offset = error_offset(query->db);
         int code = fail(query, err);
         if (code == IDS_USAGE && offset >= 0 && !*query->refused)
             return ids_fail(err, IDS_USAGE, "%s (at character %d: %.40s)", sqlite3_errmsg(query->db), offset + 1,

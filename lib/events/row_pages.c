@@ -440,6 +440,17 @@ static int check_columns(sqlite3 *db, const char *table, const char *columns, st
     return code;
 }
 
+/* Whether the table is WITHOUT ROWID: then the index of its primary key is the table itself and has no row in the
+ * schema. pragma_table_list would say it, but SQLite before 3.37 has none. */
+static int ask_keyed(sqlite3 *db, const char *table, uint32_t *ret_keyed, struct ids_error *err) {
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM pragma_index_list('%s') AS key WHERE origin = 'pk' AND NOT EXISTS "
+             "(SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = key.name)",
+             table);
+    return ask(db, sql, ret_keyed, err);
+}
+
 int ids_row_pages_new(sqlite3 *db, int fd, const char *table, const char *columns, struct ids_row_pages **ret_pages,
                       struct ids_error *err) {
     char sql[128];
@@ -451,8 +462,7 @@ int ids_row_pages_new(sqlite3 *db, int fd, const char *table, const char *column
     int code = ask(db, sql, &pages->root, err);
     if (!code) code = check_columns(db, table, columns, err);
     uint32_t keyed = 0;
-    snprintf(sql, sizeof sql, "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = '%s'", table);
-    if (!code) code = ask(db, sql, &keyed, err);
+    if (!code) code = ask_keyed(db, table, &keyed, err);
     pages->keyed = (int)keyed;
     if (!code) code = ask(db, "PRAGMA page_size", &pages->page_bytes, err);
     if (!code && !pages->page_bytes) code = ids_fail(err, IDS_CORRUPT, "damaged database: pages of 0 bytes");

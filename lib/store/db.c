@@ -112,7 +112,7 @@ int ids_db_create(const char *path, sqlite3 **ret_db, struct ids_error *err) {
     /* Counting its memory takes a lock an allocation, a tenth of an import. */
     if (sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK) limit.uncounted = 1;
     sqlite3_hard_heap_limit64(0);
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     /* Nobody else knows the file, and it is locked already (unfinished.h), which on network file systems SQLite's
      * own locks run into. */
     int code = sqlite3_open_v2(path, &db, flags, "unix-none") == SQLITE_OK ? 0 : ids_db_fail(db, err);
@@ -167,7 +167,7 @@ int ids_db_open(const char *path, enum ids_db_origin origin, sqlite3 **ret_db, s
     const char *vfs = origin == IDS_DB_CACHED ? ids_sealed_vfs() : NULL;
     if (origin == IDS_DB_CACHED && !vfs) return ids_no_memory(err);
     char *uri = immutable_uri(path);
-    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
     if (!uri) return ids_no_memory(err);
     int code = sqlite3_open_v2(uri, &db, flags, vfs) == SQLITE_OK ? 0 : ids_db_fail(db, err);
     free(uri);
