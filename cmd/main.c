@@ -1,4 +1,5 @@
 #include "cmd/command.h"
+#include "cmd/page_file.h"
 #include "lib/base/memory.h"
 #include "lib/cli/ascii.h"
 #include "lib/cli/nearest.h"
@@ -107,6 +108,7 @@ static int run_command(const struct ids_command_entry *entry, int argc, char **a
         print_error(entry->name, &err);
         return IDS_EXIT_ERROR;
     }
+    ids_page_typed(argc, argv);
     if (command->defaults) memcpy(values, command->defaults, command->values_bytes);
     int status = (command->leading ? ids_opt_parse_leading : ids_opt_parse)(command->opts, command->opt_count, argc,
                                                                             argv, values, &err);

@@ -3,6 +3,7 @@
 #include "lib/cli/output.h"
 #include "lib/cli/progress.h"
 #include "lib/report/layout.h"
+#include "lib/wire/shell_quote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,22 @@ static void say_done(const struct ids_output *output) {
     ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)output->bytes), size, sizeof size);
     printf("%s: a page of %s; open it in a browser\n", ids_text_clean(&arena, output->path), size);
     ids_arena_done(&arena);
+}
+
+/* Empty: it is too long to be shown. */
+static char typed[4096];
+
+void ids_page_typed(int argc, char *const *argv) {
+    size_t used = (size_t)snprintf(typed, sizeof typed, "idsprof");
+    for (int i = 0; i < argc; i++) {
+        char word[sizeof typed];
+        ids_shell_quote(argv[i], word, sizeof word);
+        if (strlen(word) + used + 2 > sizeof typed || strlen(argv[i]) >= sizeof word / 4) {
+            *typed = '\0';
+            return;
+        }
+        used += (size_t)snprintf(typed + used, sizeof typed - used, " %s", word);
+    }
 }
 
 int ids_page_file_check(const char *path, int force, struct ids_error *err) {
@@ -36,7 +53,11 @@ int ids_page_to_file(const struct ids_page *page, const char *path, int force, e
         return code;
     }
     FILE *stream = ids_output_stream(&output);
-    code = stream ? ids_page_write(page, stream, err) : 0;
+    struct ids_render render = *page->render;
+    struct ids_page whole = *page;
+    if (!render.command && *typed) render.command = typed;
+    whole.render = &render;
+    code = stream ? ids_page_write(&whole, stream, err) : 0;
     int end = ids_output_stream_end(stream, &output, err);
     code = ids_output_close(&output, code ? code : end, err);
     ids_progress_end();

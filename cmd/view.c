@@ -139,7 +139,8 @@ int ids_view_show(const struct ids_view *view, const char *address, struct ids_e
         return 0;
     }
     ids_say("view", "opening %s", address);
-    return ids_opener_open(&view->opener, address, err);
+    int code = ids_opener_open(&view->opener, address, err);
+    return code ? ids_hint(err, "open it yourself, or name a browser in BROWSER") : 0;
 }
 
 /* The browser is at the other end of an ssh connection. */
@@ -207,6 +208,10 @@ static int view_run(const void *values, char *const *operands, int operand_count
         return ids_fail(err, IDS_USAGE, "--live is of our page, --ui page");
     make_key(&view);
     ids_opener_find(&view.opener);
+    if (view.opener.is_missing && !view.options->no_open) {
+        ids_say("view", "BROWSER is '%s', which is no program here; trying others", getenv("BROWSER"));
+        unsetenv("BROWSER"); /* xdg-open would try it again */
+    }
     int code = make_folder(&view, err);
     if (code) return code;
     switch ((enum ui)view.options->ui) {

@@ -224,13 +224,14 @@ cJSON *ids_mcp_answer_result(struct ids_mcp_call *call, struct ids_error *err) {
     return result;
 }
 
-cJSON *ids_mcp_failure_result(const struct ids_error *why) {
+cJSON *ids_mcp_failure_result(const struct ids_mcp_tool *tool, const struct ids_error *why) {
     char whole[IDS_ERROR_WHOLE];
-    const char *words = ids_error_whole(why, whole);
-    char *text = ids_mcp_clean(words, strlen(words), sizeof whole);
+    char *words = ids_mcp_own_words(tool, ids_error_whole(why, whole));
+    char *text = words ? ids_mcp_clean(words, strlen(words), sizeof whole) : NULL;
     cJSON *result = cJSON_CreateObject();
     cJSON_AddItemToObject(result, "content", text_content(text ? text : "out of memory"));
     cJSON_AddTrueToObject(result, "isError");
     free(text);
+    free(words);
     return result;
 }

@@ -11,6 +11,6 @@
 /* NULL: no memory, or `err` says why not. */
 cJSON *ids_mcp_answer_result(struct ids_mcp_call *call, struct ids_error *err);
 /* The same of a failure. */
-cJSON *ids_mcp_failure_result(const struct ids_error *why);
+cJSON *ids_mcp_failure_result(const struct ids_mcp_tool *tool, const struct ids_error *why);
 
 #endif

@@ -73,6 +73,10 @@ extern const struct ids_mcp_tool ids_mcp_list_tool, ids_mcp_report_tool, ids_mcp
 cJSON *ids_mcp_tools_list(void);
 cJSON *ids_mcp_tools_call(struct ids_mcp_call *call, const cJSON *params, int *ret_fault, struct ids_error *err);
 
+/* own_words.c: what the engine says at a command line, with the tool's arguments for options; allocated, NULL without
+ * memory. */
+char *ids_mcp_own_words(const struct ids_mcp_tool *tool, const char *words);
+
 /* arguments.c */
 cJSON *ids_mcp_arguments_schema(const struct ids_mcp_tool *tool);
 int ids_mcp_arguments_read(struct ids_mcp_call *call, struct ids_error *err);

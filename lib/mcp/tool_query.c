@@ -2,6 +2,7 @@
 #include "lib/mcp/opening.h"
 #include "lib/store/db_limit.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,8 @@ static cJSON *cell_of(struct ids_cell cell) {
         snprintf(text, sizeof text, "%lld", (long long)cell.i); /* as everywhere, since a double cannot hold it */
         return cJSON_CreateString(text);
     case IDS_CELL_REAL:
+        if (isinf(cell.d))
+            return cJSON_CreateString(cell.d > 0 ? "Infinity" : "-Infinity"); /* JSON has no such number */
         return cJSON_CreateNumber(cell.d);
     case IDS_CELL_TEXT:
         clean = ids_mcp_clean(cell.bytes, cell.length, CELL_BYTES);

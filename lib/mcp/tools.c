@@ -58,7 +58,9 @@ static void pass_progress(void *own, const char *what) {
 
 static void pass_note(void *own, const char *text) {
     struct ids_mcp_call *call = own;
-    ids_mcp_answer_note(&call->answer, text);
+    char *words = ids_mcp_own_words(call->tool, text);
+    if (words) ids_mcp_answer_note(&call->answer, words);
+    free(words);
 }
 
 static void pass_filling(void *own, const char *path) {
@@ -87,7 +89,7 @@ static cJSON *run(struct ids_mcp_call *call) {
     if (!code) code = ids_mcp_answer_begin(&call->answer, &why);
     if (!code) code = call->tool->run(call, &why);
     if (!code) result = ids_mcp_answer_result(call, &why);
-    if (!result && !ids_memory_ran_out()) result = ids_mcp_failure_result(&why);
+    if (!result && !ids_memory_ran_out()) result = ids_mcp_failure_result(call->tool, &why);
     ids_mcp_answer_done(&call->answer);
     ids_engine_done(&call->engine);
     return result;

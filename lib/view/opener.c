@@ -59,6 +59,7 @@ static int is_remote(void) {
 
 static enum ids_opener_kind find(struct ids_opener *opener) {
     if (from_browser(opener)) return IDS_OPENER_PROGRAM;
+    opener->is_missing = is_set("BROWSER");
     if (is_wsl() && ids_opener_in_path("wslview", opener->program)) return IDS_OPENER_PROGRAM;
     if (is_wsl() && ids_opener_in_path("explorer.exe", opener->program)) return IDS_OPENER_WINDOWS;
     if (is_remote()) return IDS_OPENER_REMOTE;

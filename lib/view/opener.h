@@ -16,6 +16,7 @@ enum { IDS_OPENER_BYTES = 4096 };
 struct ids_opener {
     enum ids_opener_kind kind;
     char program[IDS_OPENER_BYTES]; /* a path, or $BROWSER's command */
+    int is_missing;                 /* $BROWSER names nothing that is there */
     int has_place;                  /* the command has %s where the address goes, and is for a shell */
 };
 

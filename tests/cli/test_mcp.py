@@ -56,6 +56,18 @@ def call(name, arguments, **how):
     return (None, text) if result['isError'] else (result['structuredContent'], text)
 
 
+# ---- words ----
+
+def check_words():
+    """Who calls a tool has no options: messages name its arguments."""
+    for name, arguments, wanted in (('report', {'path': 'cpu1_annotated', 'steps': 'first'}, "the argument 'steps'"),
+                                    ('query', {'path': 'cpu1_plain', 'sql': FOREVER, 'seconds': 1}, "the argument 'seconds' allows more")):
+        _, text = call(name, arguments)
+        check(wanted in text and '--' not in text, f'{name} {arguments} says {text!r}')
+    found, _ = call('query', {'path': 'cpu1_plain', 'sql': 'SELECT 1e999 AS a, -1e999 AS b, 0.5 AS c'})
+    same('numbers that JSON has not', found['rows'], [['Infinity', '-Infinity', 0.5]])
+
+
 # ---- the protocol ----
 
 def check_versions():
@@ -312,7 +324,7 @@ def check_ends():
 
 
 def main():
-    for part in (check_versions, check_requests, check_arguments, check_report, check_bounds, check_rows, check_list, check_roots, check_cancelling,
+    for part in (check_words, check_versions, check_requests, check_arguments, check_report, check_bounds, check_rows, check_list, check_roots, check_cancelling,
                  check_ends):
         part()
     for failure in failures:

@@ -85,6 +85,9 @@ def check_page(folder):
     same('a command with words', (words.returncode, seen.read_text().splitlines()), (0, ['3', 'first', page, 'last']))
     failing = view(RUN, BROWSER=script(folder, 'failing', 'exit 3\n'))
     check(failing.returncode == 2 and 'status 3' in failing.stderr, f'a browser that fails: {failing}')
+    gone = view(RUN, BROWSER='/nothing/there', PATH=f'{script(folder, "xdg-open", "test -z $BROWSER").parent}:/bin:/usr/bin')
+    check(gone.returncode == 0 and "BROWSER is '/nothing/there', which is no program here" in gone.stderr, f'a browser that is gone: {gone}')
+    (Path(folder) / 'xdg-open').unlink()
     bare = Path(folder) / 'bin'
     bare.mkdir()
     none = view(RUN, PATH=bare)

@@ -6,6 +6,7 @@ Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED (large real traces; may be abse
 import json
 import os
 import re
+import shlex
 import subprocess
 import tempfile
 from pathlib import Path
@@ -35,6 +36,12 @@ def check_same(page, told, name):
 def rows_of(table):
     ids = [column["id"] for column in table["columns"]]
     return [dict(zip(ids, row)) for row in table["rows"]]
+
+
+def check_command(page, *words):
+    """The command that makes the page again stands in its head."""
+    shown = page.locator(".command code").inner_text()
+    check(shown == shlex.join(["idsprof", *map(str, words)]), f"the command is {shown}")
 
 
 def check_waterfall(page, told, name):
@@ -75,10 +82,15 @@ def check_diff(open_page, a, b):
     path = FOLDER / f"{name}.html"
     idsprof("diff", a, b, "--html", path, status=(0, 1))
     page = open_page(path)
+    check_command(page, "diff", a, b, "--html", path)
     told = json.loads(idsprof("diff", a, b, "--json", status=(0, 1)))
     check_same(page, told, name)
     check_waterfall(page, told, name)
     check_figures(page, a, b, name)
+    doubt = page.locator("#story").inner_text()
+    check(("Steps of a side differ so much" in doubt) == (told["run"]["verdict"] == "unsure"), f"{name}: of a doubt it says {doubt[:400]}")
+    if b.name == "recompile":
+        check("What changed for certain: recompilation inside steps: 0 \u2192 3 (score)" in doubt, f"{name}: {doubt[:400]}")
     check(page.title() == f"{told['run']['a']} \u2192 {told['run']['b']} - idsprof diff", f"title {page.title()}")
     changes = page.locator("#changes li").all_inner_texts()
     for row, text in zip(rows_of(told["tables"]["changes"]), changes):
@@ -95,6 +107,7 @@ def check_scale(open_page):
     path = FOLDER / "scale.html"
     idsprof("scale", *runs, "--html", path)
     page = open_page(path)
+    check_command(page, "scale", *runs, "--html", path)
     told = json.loads(idsprof("scale", *runs, "--json"))
     check_same(page, told, "scale")
     cells = rows_of(told["tables"]["configurations"])
@@ -124,11 +137,16 @@ def check_check(open_page):
     told = json.loads(idsprof("check", run, *limits, "--json", status=(1,)))
     page = open_page(path)
     check_same(page, told, "check")
+    check_command(page, "check", run, *limits, "--html", path)
     shown = page.eval_on_selector_all("[data-table=checks] tbody tr", "all => all.map(e => [e.className, e.innerText])")
     check([row[0] for row in shown] == ["bad", "good"], f"check: verdicts {shown}")
     check("2.641 ms" in shown[0][1] and "1.000 ms" in shown[0][1] and "31.4 %" in shown[1][1], f"check: figures {shown}")
     check(page.locator(".sentence").inner_text() == "fail Of 2 limits: 1 pass, 1 fail.", f"check: {page.locator('.sentence').inner_text()}")
     page.context.close()
+    phone = open_page(path, width=390, height=800)
+    right = phone.eval_on_selector_all("[data-table=checks] tbody td:nth-child(3)", "all => all.map(e => [e.innerText, e.getBoundingClientRect().right])")
+    check([cell[0] for cell in right] == ["2.641 ms", "31.4 %"] and all(cell[1] < 390 for cell in right), f"check on a phone: values {right}")
+    phone.context.close()
     idsprof("check", run, *limits, "--html", path, status=(2,))
     said = idsprof("check", run, *limits, "--html", "-", "--json", status=(2,))
     check("--html -" in said, f"check: two to standard output: '{said}'")
@@ -140,6 +158,7 @@ def check_list(open_page):
     told = json.loads(idsprof("list", SOURCE / "testdata", "--json"))
     page = open_page(path)
     check_same(page, told, "list")
+    check_command(page, "list", SOURCE / "testdata", "--html", path)
     check(page.locator("[data-table=runs] tbody tr").count() == min(200, len(told["runs"])), "list: rows")
     page.locator("[data-table=runs] input").fill("cpu8_annotated")
     row = page.locator("[data-table=runs] tbody tr").all_inner_texts()

@@ -201,6 +201,18 @@ def check_stacks(open_page):
     page.context.close()
 
 
+def check_clocks(open_page):
+    """Hosts whose clocks nobody could compare are drawn on one axis, and the page says so."""
+    for times, wanted in (("", True), (" start_unix_ns=1000000000", False)):
+        trace = FOLDER / f"clocks{len(times)}.mini"
+        trace.write_text("idsprof-mini 1\n" + "".join(
+            f'host rank{i}{times}\nplane /device:GPU:0\nline 1 "Stream #1"\n0us {90 + i}us k\n' for i in range(2)), encoding="utf-8")
+        page = open_page(make(trace, f"clocks{len(times)}"))
+        said = page.locator("#timeline-section .warning").all_inner_texts()
+        check(bool(said) == wanted and all("rank0; rank1" in one for one in said), f"of clocks{times} it says {said}")
+        page.context.close()
+
+
 def check_stops(page):
     """Who uses the keyboard is soon through: of a table, a chart and a list one thing is a stop, and arrows lead to the others."""
     stops = page.evaluate("[...document.querySelectorAll('a,button,input,summary,[tabindex]')].filter(e => e.tabIndex >= 0).length")
@@ -430,6 +442,7 @@ def main():
         page.context.close()
         check_steps(open_page)
         check_stacks(open_page)
+        check_clocks(open_page)
         check_roofline(open_page)
         check_memory(open_page)
         check_looks(open_page, path)

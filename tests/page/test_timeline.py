@@ -302,6 +302,9 @@ def million(open_page):
     check(len(paints) >= 100, f'{len(paints)} frames of 100 were painted')
     check(paints[-1] < 50 * FACTOR and times[-1] < 50 * FACTOR, f'of a hundred frames the longest took {times[-1]:.1f} ms, painting {paints[-1]:.1f} ms')
     check(heap + arrays < 300e6, f'{heap + arrays} bytes of memory')
+    nouns = page.evaluate("""['accounts', 'ops'].map((kind) => { const row = ids.timeline.rows.find((one) => one.kind === kind), lane = row.lanes[0];
+        return ids.timeline.describe({ row: row.index, lane: 0, mark: lane.count.findIndex((count) => count > 1) }).title; })""")
+    check('intervals here' in nouns[0] and 'events here' in nouns[1], f'what is merged is called {nouns}')
     merged = page.evaluate('ids.timeline.reset(), ids.timeline.summary()')
     check('more are merged; every one: idsprof extract' in merged, f'of merged events the page says {merged!r}')
     page.context.close()

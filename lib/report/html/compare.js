@@ -41,6 +41,17 @@ ids.pages = {};
   const VERDICTS = { regression: "slower", improvement: "faster", same: "the same within the noise",
                      unsure: "not sure: it may be noise", counted: "counted once each" };
 
+  /* Where times cannot tell, because steps of one side differ, what programs and counts say is certain all the same. */
+  function doubt(run, figures, changed) {
+    if (run.verdict !== "unsure") return null;
+    const row = figures && figures.rows.find((one) => figures.cell(one, "id") === "steps.mean");
+    const [low, high] = ["low", "high"].map((end) => row && (figures.cell(row, "typical_" + end) ?? figures.cell(row, end)));
+    const first = changed && changed.rows.length ? changed.cell(changed.rows[0], "text") : null;
+    return h("p", {}, row && low !== null ? `Steps of a side differ so much from one another that the difference may be anything from ${
+      signed(Number(low), "s")} to ${signed(Number(high), "s")}: a few slow steps, or noise. ` : "",
+      first ? ["What changed for certain: ", h("bdi", {}, first), "."] : null);
+  }
+
   function diffSentence(run) {
     const [a, b] = [Number(run.whole_a), Number(run.whole_b)];
     if (!(a > 0) || !(b > 0)) return null;
@@ -137,7 +148,8 @@ ids.pages = {};
       ["comparable", run.comparable ? "yes" : "no"], ["verdict", run.verdict]]);
     const over = await twoTimelines(main, run);
     const sections = [
-      h("section", { id: "story" }, h("h2", {}, "What differs"), diffSentence(run), findings(tables.get("findings")),
+      h("section", { id: "story" }, h("h2", {}, "What differs"), diffSentence(run),
+        doubt(run, tables.get("headline"), tables.get("changes")), findings(tables.get("findings")),
         waterfall(tables.get("waterfall"), run), headline(tables.get("headline"))),
       over, changes(tables.get("changes")), ...rest(tables, ["findings", "headline", "changes"])].filter(Boolean);
     main.append(...sections);
@@ -159,7 +171,7 @@ ids.pages = {};
       h("b", { class: KEPT[run.verdict] }, h("span", { class: "grade" }, run.verdict)), " ", words));
     main.append(section);
     if (!checks) return;
-    const view = ids.view(checks, { grade: (table, row) => KEPT[table.cell(row, "verdict")] ?? null });
+    const view = ids.view(checks, { columns: ["verdict", "id", "value", "bound", "baseline", "low", "high", "run", "limit", "note", "accepted"], grade: (table, row) => KEPT[table.cell(row, "verdict")] ?? null });
     ids.views.set("checks", view);
     section.append(view.element);
   };

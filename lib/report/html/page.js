@@ -210,6 +210,17 @@
     return ids.rove(h("nav", { "aria-label": "sections" }, sections.map(link)), "a");
   }
 
+  /* Hosts whose clocks nobody could compare stand on one axis all the same. */
+  function clocksApart(table) {
+    if (!table) return null;
+    const by = new Map();
+    for (const row of table.rows) by.set(table.cell(row, "clock"), [...(by.get(table.cell(row, "clock")) || []), table.cell(row, "host")]);
+    if (by.size < 2) return null;
+    const groups = [...by.values()].map((hosts) => hosts.length > 3 ? `${hosts[0]} and ${hosts.length - 1} others` : hosts.join(", "));
+    return h("p", { class: "warning", role: "note" }, "The clocks of these hosts could not be compared, though they are drawn on one axis: ",
+      h("bdi", {}, groups.join("; ")), ". What stands above each other there need not have happened at one moment.");
+  }
+
   async function makeReport() {
     const timeline = await ids.block("timeline");
     const tables = ids.tables(ids.report, ids.about);
@@ -217,7 +228,8 @@
     const main = h("main", { id: "main", tabindex: "-1" });
     document.body.append(h("a", { class: "skip", href: "#main" }, "to the report"), main);
     const element = h("div", { class: "timeline" });
-    const place = timeline && window.idsTimeline ? h("section", { id: "timeline-section" }, h("h2", {}, "Timeline"), element) : null;
+    const place = timeline && window.idsTimeline
+      ? h("section", { id: "timeline-section" }, h("h2", {}, "Timeline"), clocksApart(tables.get("clocks")), element) : null;
     if (place) {
       main.append(place); /* it measures itself */
       ids.timeline = window.idsTimeline(element, timeline);

@@ -117,6 +117,9 @@
     }
     get columns() {
       const used = (column) => this.table.rows.some((row) => row[column.at] !== null && row[column.at] !== "");
+      const first = this.options.columns; /* those that matter, in this order, where they are not the table's own */
+      if (first && !this.all)
+        return first.map((id) => this.table.columns[this.table.places.get(id)]).filter((column) => column && used(column));
       return this.table.columns.filter((column) => this.all || (!column.detail && used(column)));
     }
     make() {
@@ -140,7 +143,7 @@
         every.setAttribute("aria-pressed", String(this.all));
         this.draw();
       } }, "all columns");
-      const detailed = table.columns.some((column) => column.detail);
+      const detailed = this.options.columns || table.columns.some((column) => column.detail);
       return h("div", { class: "tools" }, table.rows.length > 5 ? this.search : null, detailed ? every : null,
                table.rows.length ? copy : null);
     }

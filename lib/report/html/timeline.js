@@ -316,8 +316,14 @@ class IdsTimeline {
     return what < 0 ? "" : this.data.texts[this.data.what[column][what]];
   }
 
+  /* Of what a lane's marks are merged: events of the file, or stretches of time that were found. */
+  nounOf(lane) {
+    const row = this.rows.find((one) => one.lanes.includes(lane));
+    return row && ["accounts", "gaps", "thread", "steps"].includes(row.kind) ? "intervals" : "events";
+  }
+
   wordsOf(lane, mark) {
-    if (lane.count[mark] > 1) return `${ids.format(lane.count[mark], "count")} events`;
+    if (lane.count[mark] > 1) return `${ids.format(lane.count[mark], "count")} ${this.nounOf(lane)}`;
     return this.text("name", lane.what[mark]) || this.data.accounts[this.accountOf(lane, mark)];
   }
 
@@ -344,7 +350,7 @@ class IdsTimeline {
     for (const column of ["path", "source", "detail"]) if (this.text(column, what)) facts.push([column === "path" ? "where" : column, this.text(column, what)]);
     if (count === 1 && lane.launch && lane.launch[one.mark] >= 0)
       facts.push(["launched", `${this.time(from - lane.launchAt[one.mark])} before, on ${this.rows[lane.launch[one.mark]].label}`]);
-    return { title: count > 1 ? `${ids.format(count, "count")} events here; zoom in, or extract them` : this.wordsOf(lane, one.mark), facts, from, to };
+    return { title: count > 1 ? `${ids.format(count, "count")} ${this.nounOf(lane)} here; zoom in, or extract the events` : this.wordsOf(lane, one.mark), facts, from, to };
   }
 
   select(one, isQuiet) {
