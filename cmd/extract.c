@@ -8,6 +8,8 @@
 #include "lib/cli/say.h"
 #include "lib/report/report.h"
 #include "lib/run/find_runs.h"
+#include "lib/run/format_names.h"
+#include "lib/run/redact_run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +50,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXTS, 't', "track", "GLOB", "only tracks of this name; may be given again", AT(tracks), NULL},
     {IDS_OPT_TEXTS, 'n', "name", "GLOB", "only events of this name; may be given again", AT(names), NULL},
     {IDS_OPT_TIME, 0, "min-duration", "TIME", "leave out shorter slices", AT(min_duration_ps), NULL},
+    IDS_REDACT_OPTIONS(struct ids_extract_options, redact),
     {IDS_OPT_FLAG, 0, "force", NULL, "overwrite existing files", AT(force), NULL},
     {IDS_OPT_FLAG, 'q', "quiet", NULL, "do not say what was written", AT(quiet), NULL},
     IDS_READING_OPTIONS,
@@ -68,6 +71,12 @@ int ids_extract_to_stdout(const struct ids_extraction *extraction) {
 int ids_extract_has_filter(const struct ids_extract_options *options) {
     return options->from_ps >= 0 || options->to_ps >= 0 || options->steps || options->devices.count ||
            options->tracks.count || options->names.count || options->min_duration_ps;
+}
+
+int ids_extract_stem(struct ids_extraction *extraction, size_t file, char *buffer, size_t room, struct ids_error *err) {
+    if (extraction->redacts) return ids_redacted_stem(&extraction->redactor, extraction->run, file, buffer, room, err);
+    ids_profile_stem(extraction->run->files[file].path, buffer, room);
+    return 0;
 }
 
 int ids_extract_end_output(struct ids_extraction *extraction, struct ids_output *output, int code,
@@ -118,6 +127,11 @@ static int check_options(const struct ids_extract_options *options, struct ids_e
     if (options->accounts && (!export || !export->is_for_viewers))
         return ids_fail(err, IDS_USAGE, "--accounts adds a track for viewers; choose --format %s",
                         format_names(names, sizeof names, 1));
+    if (ids_redact_wanted(&options->redact) && options->list)
+        return ids_fail(err, IDS_USAGE, "--list writes nothing that others get; leave out --redact");
+    if (ids_redact_wanted(&options->redact) && options->format == IDS_EXTRACT_RAW)
+        return ids_fail(err, IDS_USAGE, "files are copied as they are; with --redact choose a --format: %s",
+                        format_names(names, sizeof names, 0));
     if (!ids_extract_has_filter(options)) return 0;
     if (options->list) return ids_fail(err, IDS_USAGE, "--list shows all of a run; it cannot be filtered");
     if (options->format == IDS_EXTRACT_RAW)
@@ -168,6 +182,14 @@ static void say(const struct ids_extraction *extraction) {
             extraction->lack_of_accounts ? extraction->lack_of_accounts : "", losses);
 }
 
+/* The run is read once more before, to learn which names it has. */
+static int begin_redaction(struct ids_extraction *extraction, struct ids_error *err) {
+    if (!ids_redact_wanted(&extraction->options->redact)) return 0;
+    int code = ids_redact_begin(&extraction->options->redact, &extraction->redactor, err);
+    extraction->redacts = 1;
+    return code ? code : ids_redactor_read(&extraction->engine, extraction->run, &extraction->redactor, err);
+}
+
 static int extract(struct ids_extraction *extraction, struct ids_error *err) {
     const struct ids_extract_options *options = extraction->options;
     if (options->list) return ids_extract_list(extraction->run, options->json, err);
@@ -208,7 +230,9 @@ static int extract_run(const void *values, char *const *operands, int operand_co
     ids_note_unreadable(&extraction.engine, &list);
     code = ids_choose_run(&list, extraction.options->run, &extraction.run, err);
     if (!code) code = ids_need_profile(extraction.run, err);
+    if (!code) code = begin_redaction(&extraction, err);
     if (!code) code = extract(&extraction, err);
+    ids_redactor_done(&extraction.redactor);
     ids_run_list_done(&list);
     return code;
 }

@@ -4,6 +4,7 @@
 #include "lib/export/filter.h"
 #include "lib/export/gzip.h"
 #include "lib/export/ordered.h"
+#include "lib/redact/redacting.h"
 #include "lib/run/format_names.h"
 #include "lib/run/open_run.h"
 #include "lib/run/read_run.h"
@@ -11,10 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static void name_output(const struct ids_extraction *extraction, size_t file, char *buffer, size_t room) {
+static int name_output(struct ids_extraction *extraction, size_t file, char *buffer, size_t room,
+                       struct ids_error *err) {
     char stem[IDS_STEM_BYTES];
-    ids_profile_stem(extraction->run->files[file].path, stem, sizeof stem);
-    snprintf(buffer, room, "%s%s", stem, ids_extract_export(extraction->options)->suffix);
+    int code = ids_extract_stem(extraction, file, stem, sizeof stem, err);
+    if (!code) snprintf(buffer, room, "%s%s", stem, ids_extract_export(extraction->options)->suffix);
+    return code;
 }
 
 static int fill_filter(const struct ids_extraction *extraction, size_t file, struct ids_filter_params *ret_params) {
@@ -35,10 +38,15 @@ static int feed(struct ids_extraction *extraction, size_t file, struct ids_expor
     struct ids_ordered *ordered = NULL;
     struct ids_filter *filter = NULL;
     struct ids_accounts *accounts = NULL;
+    struct ids_redacting *redacting = NULL;
     struct ids_sink *sink = &export->sink;
     const char *title;
     int code = ids_extract_export(extraction->options)->wants_order ? ids_ordered_new(sink, &ordered, err) : 0;
     if (!code && ordered) sink = ids_ordered_sink(ordered);
+    if (!code && extraction->redacts) { /* behind the filter, which knows events by their own names */
+        code = ids_redacting_new(sink, &extraction->redactor, &redacting, err);
+        if (!code) sink = ids_redacting_sink(redacting);
+    }
     if (!code && fill_filter(extraction, file, &params)) {
         code = ids_filter_new(sink, &params, &filter, err);
         if (!code) sink = ids_filter_sink(filter);
@@ -56,6 +64,7 @@ static int feed(struct ids_extraction *extraction, size_t file, struct ids_expor
     if (!code && !sink->complete) extraction->incomplete = 1;
     ids_accounts_free(accounts);
     ids_filter_free(filter);
+    ids_redacting_free(redacting);
     ids_ordered_free(ordered);
     return code;
 }
@@ -75,8 +84,8 @@ static int convert_into(struct ids_extraction *extraction, size_t file, struct i
     struct ids_gzip *gzip = NULL;
     const struct ids_export_format *format = ids_extract_export(extraction->options);
     const struct ids_export_params params = {.host = stem, .only_used = ids_extract_has_filter(extraction->options)};
-    ids_profile_stem(extraction->run->files[file].path, stem, sizeof stem);
-    int code = format->packs ? ids_gzip_new(out, &gzip, err) : 0;
+    int code = ids_extract_stem(extraction, file, stem, sizeof stem, err);
+    if (!code && format->packs) code = ids_gzip_new(out, &gzip, err);
     if (!code) code = format->open(gzip ? ids_gzip_out(gzip) : out, &params, &export, err);
     if (!code) code = feed(extraction, file, export, err);
     if (!code && gzip) code = ids_gzip_finish(gzip, err);
@@ -89,9 +98,10 @@ static int convert_into(struct ids_extraction *extraction, size_t file, struct i
 static int convert_file(struct ids_extraction *extraction, size_t file, struct ids_error *err) {
     char name[1024];
     struct ids_output output;
-    name_output(extraction, file, name, sizeof name);
+    int code = name_output(extraction, file, name, sizeof name, err);
+    if (code) return code;
     ids_progress("writing %.80s", name);
-    int code = ids_output_set_open(&extraction->outputs, name, &output, err);
+    code = ids_output_set_open(&extraction->outputs, name, &output, err);
     return code ? code
                 : ids_extract_end_output(extraction, &output, convert_into(extraction, file, &output.out, err), err);
 }
@@ -135,8 +145,8 @@ int ids_extract_convert(struct ids_extraction *extraction, struct ids_error *err
     int code = ids_extract_check_single(extraction, run->file_count, err);
     for (size_t i = 0; i < run->file_count && !code; i++) {
         char name[1024];
-        name_output(extraction, i, name, sizeof name);
-        code = ids_output_check(options->folder, name, options->force, err);
+        code = name_output(extraction, i, name, sizeof name, err);
+        if (!code) code = ids_output_check(options->folder, name, options->force, err);
     }
     if (!code) code = look_at_run(extraction, err);
     for (size_t i = 0; i < run->file_count && !code; i++) code = convert_file(extraction, i, err);

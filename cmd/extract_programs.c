@@ -1,6 +1,7 @@
 /* `extract --format hlo`: the programs of a run, a file each. */
 #include "cmd/extraction.h"
 #include "lib/io/source.h"
+#include "lib/redact/redacting.h"
 #include "lib/run/format_names.h"
 #include "lib/run/read_run.h"
 
@@ -79,6 +80,18 @@ static int write_held(struct program_outputs *outputs, struct ids_error *err) {
     return write_program(outputs->extraction, "", outputs->held.at, outputs->held.length, err);
 }
 
+static int read_programs(struct ids_extraction *extraction, const struct ids_run_file *file, struct ids_sink *sink,
+                         struct ids_error *err) {
+    struct ids_redacting *redacting = NULL;
+    const char *title;
+    int code = extraction->redacts ? ids_redacting_new(sink, &extraction->redactor, &redacting, err) : 0;
+    if (redacting) sink = ids_redacting_sink(redacting);
+    if (!code) code = ids_read_run_file(file, sink, &title, err);
+    if (!code && !sink->complete) extraction->incomplete = 1;
+    ids_redacting_free(redacting);
+    return code;
+}
+
 int ids_extract_programs(struct ids_extraction *extraction, struct ids_error *err) {
     const struct ids_extract_options *options = extraction->options;
     struct program_outputs outputs = {.files = {take_program}, .extraction = extraction};
@@ -86,12 +99,10 @@ int ids_extract_programs(struct ids_extraction *extraction, struct ids_error *er
     for (size_t i = 0; i < extraction->run->file_count && !code; i++) {
         const struct ids_run_file *file = &extraction->run->files[i];
         struct ids_export *export;
-        const char *title;
-        ids_profile_stem(file->path, outputs.stem, sizeof outputs.stem);
-        code = ids_programs_new(&outputs.files, options->names.at, options->names.count, &export, err);
+        code = ids_extract_stem(extraction, i, outputs.stem, sizeof outputs.stem, err);
+        if (!code) code = ids_programs_new(&outputs.files, options->names.at, options->names.count, &export, err);
         if (code) break;
-        code = ids_read_run_file(file, &export->sink, &title, err);
-        if (!code && !export->sink.complete) extraction->incomplete = 1;
+        code = read_programs(extraction, file, &export->sink, err);
         ids_export_free(export);
     }
     if (!code) code = write_held(&outputs, err);

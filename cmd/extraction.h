@@ -2,6 +2,7 @@
 #ifndef IDS_CMD_EXTRACTION_H
 #define IDS_CMD_EXTRACTION_H
 
+#include "cmd/redact_options.h"
 #include "lib/cli/opt.h"
 #include "lib/cli/output.h"
 #include "lib/export/export.h"
@@ -18,12 +19,15 @@ struct ids_extract_options {
     int list, json, force, quiet, format, accounts;
     int64_t from_ps, to_ps, min_duration_ps;
     struct ids_opt_texts devices, tracks, names;
+    struct ids_redact_options redact;
 };
 
 struct ids_extraction {
     struct ids_engine engine;
     const struct ids_extract_options *options;
     const struct ids_run_files *run;
+    struct ids_redactor redactor;
+    int redacts;
     struct ids_extract_window window;
     struct ids_extract_accounts accounts;
     struct ids_output_set outputs;
@@ -37,6 +41,8 @@ struct ids_extraction {
 int ids_extract_hlo(void); /* the --format of programs */
 /* NULL for raw and programs. */
 const struct ids_export_format *ids_extract_export(const struct ids_extract_options *options);
+/* What an output of the run's file is called, without its ending. */
+int ids_extract_stem(struct ids_extraction *extraction, size_t file, char *buffer, size_t room, struct ids_error *err);
 int ids_extract_to_stdout(const struct ids_extraction *extraction);
 int ids_extract_has_filter(const struct ids_extract_options *options);
 

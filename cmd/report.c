@@ -3,6 +3,7 @@
 #include "cmd/grade_options.h"
 #include "cmd/page_file.h"
 #include "cmd/peak_options.h"
+#include "cmd/redact_options.h"
 #include "cmd/report_watch.h"
 #include "cmd/slice_options.h"
 #include "lib/analysis/picture.h"
@@ -14,6 +15,7 @@
 #include "lib/run/explanation.h"
 #include "lib/run/find_runs.h"
 #include "lib/run/open_run.h"
+#include "lib/run/redact_run.h"
 #include "lib/run/sections.h"
 #include "lib/store/events_cache.h"
 #include "lib/wire/shell_quote.h"
@@ -34,6 +36,7 @@ struct report_options {
     int by, compat;
     int64_t depth;
     const char *peak_flops, *peak_bandwidth, *flops_per_step, *tokens_per_step;
+    struct ids_redact_options redact;
 };
 
 static const struct report_options defaults = {.top = TOP_UNSET,
@@ -110,6 +113,7 @@ static const struct ids_opt opts[] = {
      NULL},
     {IDS_OPT_TEXTS, 'g', "grade", "LIMITS", "ID=WARN,BAD: good up to WARN, bad beyond BAD; may be given again",
      AT(grades), NULL},
+    IDS_REDACT_OPTIONS(struct report_options, redact),
     {IDS_OPT_FLAG, 0, "strict", NULL, "an incomplete profile is an error (exit 2)", AT(strict), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profile again, and cache nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
@@ -149,6 +153,8 @@ static int make_params(const struct report_options *options, struct ids_params *
     if (options->watch && (options->html || options->explain || options->run || options->strict))
         return ids_fail(err, IDS_USAGE,
                         "--watch prints each new run: it excludes --html, --explain, --run and --strict");
+    if (ids_redact_wanted(&options->redact) && (options->explain || options->watch))
+        return ids_fail(err, IDS_USAGE, "--redact excludes --explain and --watch");
     if (options->force && !options->html) return ids_fail(err, IDS_USAGE, "--force works only with --html");
     if (options->explain && options->markdown) return ids_fail(err, IDS_USAGE, "--explain cannot print Markdown");
     if (options->by >= 0 && options->explain) return ids_fail(err, IDS_USAGE, "--by and --explain exclude each other");
@@ -176,6 +182,7 @@ static void make_command(const struct report_options *options, const char *name,
 struct opened {
     struct ids_engine engine;
     struct ids_report report;
+    struct ids_redactor redactor;
     struct ids_opened_events events; /* path NULL: nowhere yet */
     struct ids_picture picture;      /* of --html */
     int is_stored;                   /* the run is one of a database, which has no picture */
@@ -253,6 +260,7 @@ static int print_page(const struct report_options *options, struct opened *opene
                       const char *path, struct ids_error *err) {
     char extract[COMMAND_BYTES];
     make_command(options, "extract", path, extract, sizeof extract);
+    if (opened->engine.redactor) snprintf(extract, sizeof extract, "idsprof extract RUN");
     struct ids_timeline_page timeline = {
         .picture = &opened->picture,
         .missing = opened->is_stored ? "a database holds the report; for a timeline give the profile itself" : NULL,
@@ -267,6 +275,7 @@ static int print(const struct report_options *options, struct opened *opened, co
     struct ids_report *report = &opened->report;
     char command[COMMAND_BYTES];
     make_command(options, "report", path, command, sizeof command);
+    if (opened->engine.redactor) snprintf(command, sizeof command, "idsprof report RUN");
     struct ids_render render = {
         .only = options->sections.at,
         .only_count = options->sections.count,
@@ -298,6 +307,16 @@ static int print(const struct report_options *options, struct opened *opened, co
     return ids_render_text(report, &render, stdout, err);
 }
 
+/* Nothing of it comes out of the cache, or goes into it. */
+static int begin_redaction(const struct report_options *options, struct opened *opened, const struct ids_run_files *run,
+                           struct ids_error *err) {
+    int code = ids_redact_begin(&options->redact, &opened->redactor, err);
+    if (!code) code = ids_redactor_read(&opened->engine, run, &opened->redactor, err);
+    opened->engine.redactor = &opened->redactor;
+    opened->engine.no_cache = 1;
+    return code;
+}
+
 static int open_report(const struct report_options *options, const char *path, struct opened *opened,
                        struct ids_error *err) {
     struct ids_params params;
@@ -314,7 +333,9 @@ static int open_report(const struct report_options *options, const char *path, s
     if (!code && !options->run) ids_note_choice(&opened->engine, &opened->events.list);
     if (options->html) params.picture = &opened->picture;
     if (!code) opened->is_stored = run->number != 0;
+    if (!code && ids_redact_wanted(&options->redact)) code = begin_redaction(options, opened, run, err);
     if (!code) code = ids_open_run(&opened->engine, run, &params, &opened->report, err);
+    if (!code && opened->engine.redactor) code = ids_redact_report(&opened->redactor, &opened->report, err);
     if (!code)
         ids_grade(&grades, &opened->report); /* a stored report has grades of its own, by the standard thresholds */
     /* The rows of a database, or those that an earlier query left in the cache, are of a report with default
@@ -339,6 +360,7 @@ static int report_once(const void *values, const char *path, struct ids_error *e
     ids_picture_done(&opened.picture);
     ids_events_done(&opened.events);
     ids_engine_done(&opened.engine);
+    ids_redactor_done(&opened.redactor);
     return code;
 }
 

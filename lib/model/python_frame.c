@@ -112,6 +112,10 @@ static int is_in(struct ids_text text, const char *const *words, size_t count) {
 }
 #define IS_IN(text, words) is_in((text), (words), sizeof(words) / sizeof *(words))
 
+int ids_python_package_is_known(struct ids_text package) {
+    return IS_IN(package, packages);
+}
+
 static enum ids_frame_owner owner_of_path(struct ids_text file) {
     static const char *const folders[] = {"site-packages/", "dist-packages/", "/lib/python", "importlib", "<frozen"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -121,7 +125,7 @@ static enum ids_frame_owner owner_of_path(struct ids_text file) {
     if (slash == file.at) return IDS_FRAME_OF_PROGRAM; /* a whole path, and no library's folder */
     if (!slash) return IDS_FRAME_UNKNOWN;
     struct ids_text package = {file.at, (uint32_t)(slash - file.at)};
-    return IS_IN(package, packages) ? IDS_FRAME_OF_LIBRARY : IDS_FRAME_OF_PROGRAM;
+    return ids_python_package_is_known(package) ? IDS_FRAME_OF_LIBRARY : IDS_FRAME_OF_PROGRAM;
 }
 
 static struct ids_text last_name(struct ids_text file) {
@@ -195,4 +199,8 @@ enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
     if (IS_IN(frame.file, libraries)) return IDS_FRAME_OF_LIBRARY;
     if (!IS_IN(frame.file, either) || ids_text_is(frame.function, "<module>")) return IDS_FRAME_OF_PROGRAM;
     return IS_IN(frame.function, entries) ? IDS_FRAME_OF_LIBRARY : IDS_FRAME_OF_EITHER;
+}
+
+int ids_python_file_is_known(struct ids_text file) {
+    return IS_IN(file, libraries) || IS_IN(file, either);
 }

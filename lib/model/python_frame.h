@@ -54,6 +54,10 @@ int ids_python_frame_launches(struct ids_text name);
 
 enum ids_frame_owner ids_python_frame_owner(struct ids_text name);
 
+/* Whether a file without its folder, or a package, is called as one of a known library is. */
+int ids_python_file_is_known(struct ids_text file);
+int ids_python_package_is_known(struct ids_text package);
+
 /* Whether a call of something built in, "$np asarray", needs the values of what it is given: those of an array on a
  * device are there when the device has made them. */
 int ids_python_call_needs_values(struct ids_text name);

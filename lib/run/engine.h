@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 
 struct ids_summaries;
+struct ids_redactor;
 
 /* Tells that SQL of a foreign database (its views) runs, which may take any time. */
 enum ids_engine_sql {
@@ -36,6 +37,7 @@ struct ids_engine {
     const struct ids_engine_calls *calls; /* NULL: silence */
     void *own;                            /* the first argument of each of them */
     int no_cache;                         /* read runs again, and cache nothing */
+    struct ids_redactor *redactor;        /* what reads a run reads it as others may see it; NULL: as it is */
     struct ids_summaries *summaries;      /* of the database that was read last */
 };
 

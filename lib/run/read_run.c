@@ -3,6 +3,7 @@
 #include "lib/events/query.h"
 #include "lib/io/head.h"
 #include "lib/io/source.h"
+#include "lib/redact/redacting.h"
 #include "lib/report/report.h"
 #include "lib/run/file_name.h"
 #include "lib/run/format_names.h"
@@ -141,8 +142,8 @@ static int read_beside(const struct ids_run_files *run, struct ids_sink *sink, s
     return 0;
 }
 
-int ids_read_run(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_sink *sink,
-                 const char **ret_format, struct ids_error *err) {
+static int read_files(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_sink *sink,
+                      const char **ret_format, struct ids_error *err) {
     for (size_t i = 0; i < run->file_count; i++) {
         char size[IDS_VALUE_ROOM];
         ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)run->files[i].size), size, sizeof size);
@@ -159,4 +160,16 @@ int ids_read_run(const struct ids_engine *engine, const struct ids_run_files *ru
         if (code) return code;
     }
     return read_beside(run, sink, err);
+}
+
+int ids_read_run(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_sink *sink,
+                 const char **ret_format, struct ids_error *err) {
+    struct ids_redacting *redacting;
+    if (!engine->redactor) return read_files(engine, run, sink, ret_format, err);
+    int code = ids_redacting_new(sink, engine->redactor, &redacting, err);
+    if (code) return code;
+    code = read_files(engine, run, ids_redacting_sink(redacting), ret_format, err);
+    sink->complete &= ids_redacting_sink(redacting)->complete;
+    ids_redacting_free(redacting);
+    return code;
 }

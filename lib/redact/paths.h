@@ -1,0 +1,12 @@
+/* paths.h - paths in texts: where one ends, and what of it is public. */
+#ifndef IDS_LIB_REDACT_PATHS_H
+#define IDS_LIB_REDACT_PATHS_H
+
+#include "lib/redact/redactor.h"
+
+/* How many bytes of `text` from `at` on are a path, 0 for none. `whole`: all of the text is one if it begins so. */
+size_t ids_path_at(struct ids_text text, size_t at, int whole);
+/* Appends a path with its parts taken out; learns the users of home folders. */
+void ids_redact_path(struct ids_redactor *redactor, struct ids_text path, struct ids_buffer *out);
+
+#endif
