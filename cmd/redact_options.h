@@ -11,20 +11,20 @@ struct ids_redact_options {
 };
 
 /* Rows of a command's table; `field` is its member of that struct. */
-#define IDS_REDACT_OPTIONS(type, field)                                                                                 \
-    {IDS_OPT_FLAG,                                                                                                      \
-     0,                                                                                                                 \
-     "redact",                                                                                                          \
-     NULL,                                                                                                              \
-     "take names of people, hosts, files and arguments out, to give it to others",                                      \
-     offsetof(type, field.redact),                                                                                      \
-     NULL},                                                                                                             \
-        {IDS_OPT_FLAG, 0, "redact-names", NULL, "those of ops, functions and threads too", offsetof(type, field.names), \
-         NULL},                                                                                                         \
-    {                                                                                                                   \
-        IDS_OPT_TEXT, 0, "redact-key", "FILE", "a secret file, by which several outputs have the same words",           \
-            offsetof(type, field.key), NULL                                                                             \
+#define IDS_OPT_REDACT(type, field)                                                                               \
+    {                                                                                                             \
+        IDS_OPT_FLAG, 0, "redact", NULL, "take names of people, hosts, files and arguments out, to give it away", \
+            offsetof(type, field.redact), NULL                                                                    \
     }
+#define IDS_OPT_REDACT_NAMES(type, field) \
+    { IDS_OPT_FLAG, 0, "redact-names", NULL, "those of ops and functions too", offsetof(type, field.names), NULL }
+#define IDS_OPT_REDACT_KEY(type, field)                                                            \
+    {                                                                                              \
+        IDS_OPT_TEXT, 0, "redact-key", "FILE", "a secret file, for the same words in each output", \
+            offsetof(type, field.key), NULL                                                        \
+    }
+#define IDS_REDACT_OPTIONS(type, field) \
+    IDS_OPT_REDACT(type, field), IDS_OPT_REDACT_NAMES(type, field), IDS_OPT_REDACT_KEY(type, field)
 
 int ids_redact_wanted(const struct ids_redact_options *options);
 /* A redactor with the key of the file, or with one that nobody will know. 0, or a code. */

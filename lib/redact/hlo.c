@@ -191,16 +191,11 @@ static void put_numbers(const struct ids_pb_field *message, uint32_t most, struc
     ids_pb_close(out, inside);
 }
 
-/* The value of a key of a JSON object, when it is an object of numbers: digits, and the names of fields. */
+/* A member of a JSON object that begins so, when it is an object of numbers: digits, and the names of fields. */
 static void put_loop_part(struct ids_text config, const char *key, int *any, struct ids_buffer *out) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz_\":{}, -0123456789";
     enum { OBJECT_MOST = 120 };
-    char quoted[64];
-    size_t key_length = strlen(key);
-    quoted[0] = '"';
-    memcpy(quoted + 1, key, key_length);
-    memcpy(quoted + 1 + key_length, "\":{", 3);
-    const char *at = memmem(config.at, config.length, quoted, key_length + 4), *end = config.at + config.length;
+    const char *at = memmem(config.at, config.length, key, strlen(key)), *end = config.at + config.length;
     if (!at) return;
     const char *close = memchr(at, '}', (size_t)(end - at));
     if (!close || close - at > OBJECT_MOST) return;
@@ -216,9 +211,9 @@ static void put_loop(const struct ids_pb_field *field, struct ids_buffer *out) {
     struct ids_text config = {(const char *)field->bytes, (uint32_t)field->value};
     struct ids_buffer json = {0};
     int any = 0;
-    put_loop_part(config, "known_trip_count", &any, &json);
-    put_loop_part(config, "known_induction_variable", &any, &json);
-    put_loop_part(config, "known_init_step", &any, &json);
+    put_loop_part(config, "\"known_trip_count\":{", &any, &json);
+    put_loop_part(config, "\"known_induction_variable\":{", &any, &json);
+    put_loop_part(config, "\"known_init_step\":{", &any, &json);
     if (any) {
         ids_buffer_byte(&json, '}');
         ids_pb_put_bytes(out, field->number, json.at, json.length);

@@ -2,7 +2,8 @@
 #ifndef IDS_LIB_REDACT_PATHS_H
 #define IDS_LIB_REDACT_PATHS_H
 
-#include "lib/redact/redactor.h"
+#include "lib/base/buffer.h"
+#include "lib/redact/learned.h"
 
 /* How many bytes of `text` from `at` on are a path, 0 for none. `whole`: all of the text is one if it begins so. */
 size_t ids_path_at(struct ids_text text, size_t at, int whole);

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { LEARNED_LEAST = 3, LEARNED_MOST = 4096, NAME_MOST = 255 };
-
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -18,24 +16,6 @@ static int is_digit(char c) {
 
 static int is_word_char(char c) {
     return ids_is_letter(c) || is_digit(c) || c == '_';
-}
-
-void ids_redactor_init(struct ids_redactor *redactor, const void *key, size_t key_length, int names) {
-    *redactor = (struct ids_redactor){.key = ids_pseudonym_key_of(key, key_length), .names = names};
-    redactor->failed = ids_intern_z(&redactor->learned, "") == IDS_NO_TEXT;
-}
-
-void ids_redactor_done(struct ids_redactor *redactor) {
-    ids_strings_done(&redactor->learned);
-}
-
-void ids_redactor_learn(struct ids_redactor *redactor, struct ids_text name) {
-    char small[NAME_MOST];
-    if (!redactor->learns || name.length < LEARNED_LEAST || name.length > sizeof small) return;
-    if (redactor->learned.count > LEARNED_MOST || ids_words_are_public(name)) return;
-    for (uint32_t i = 0; i < name.length; i++) small[i] = lower(name.at[i]);
-    redactor->begins[(unsigned char)small[0]] = 1;
-    if (ids_intern(&redactor->learned, small, name.length) == IDS_NO_TEXT) redactor->failed = 1;
 }
 
 static void put_pseudonym(const struct ids_redactor *redactor, const char *at, size_t length, struct ids_buffer *out) {
@@ -178,20 +158,11 @@ static size_t take_path(const struct place *place, size_t at) {
     return length;
 }
 
-/* The longest learned name that stands here, whatever is before and behind it. */
 static size_t take_learned(const struct place *place, size_t at) {
-    struct ids_redactor *redactor = place->redactor;
-    if (redactor->learns || !redactor->begins[(unsigned char)lower(place->text.at[at])]) return 0;
-    size_t best = 0;
-    for (uint32_t i = 1; i < redactor->learned.count; i++) {
-        struct ids_text name = ids_strings_text(&redactor->learned, i);
-        if (name.length <= best || name.length > place->text.length - at) continue;
-        uint32_t same = 0;
-        while (same < name.length && lower(place->text.at[at + same]) == name.at[same]) same++;
-        if (same == name.length) best = same;
-    }
-    if (best) put_pseudonym(redactor, place->text.at + at, best, place->out);
-    return best;
+    size_t length =
+        ids_learned_at(place->redactor, (struct ids_text){place->text.at + at, (uint32_t)(place->text.length - at)});
+    if (length) put_pseudonym(place->redactor, place->text.at + at, length, place->out);
+    return length;
 }
 
 /* A word up to its hump. A public one stays, even if a learned name is inside it. */

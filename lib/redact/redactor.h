@@ -10,18 +10,7 @@
 #define IDS_LIB_REDACT_REDACTOR_H
 
 #include "lib/base/buffer.h"
-#include "lib/base/error.h"
-#include "lib/base/intern.h"
-#include "lib/redact/pseudonym.h"
-
-struct ids_redactor {
-    struct ids_pseudonym_key key;
-    int names; /* words of names that are no public ones become pseudonyms too */
-    int learns;
-    struct ids_strings learned; /* in small letters */
-    unsigned char begins[256];  /* whether a learned name begins so */
-    int failed;                 /* memory ran out while it learned */
-};
+#include "lib/redact/learned.h"
 
 /* What a text is. */
 enum ids_redacted_kind {
@@ -35,13 +24,8 @@ enum ids_redacted_kind {
     IDS_REDACT_KINDS
 };
 
-void ids_redactor_init(struct ids_redactor *redactor, const void *key, size_t key_length, int names);
-void ids_redactor_done(struct ids_redactor *redactor);
-
 /* Appends the text to `out` as others may see it. While the redactor learns, what is appended is not to be used. */
 void ids_redact(struct ids_redactor *redactor, struct ids_text text, enum ids_redacted_kind kind,
                 struct ids_buffer *out);
-/* Notes a name that is to be taken out of all texts; public words and short names are not. */
-void ids_redactor_learn(struct ids_redactor *redactor, struct ids_text name);
 
 #endif
