@@ -169,6 +169,10 @@ static int sleeps(const struct ids_circumstances *about) {
     return is_any(about->culprit, names) || ends(about->where, ", in time.sleep") || ends(about->where, ", in sleep");
 }
 
+static int has_no_core(const struct ids_circumstances *about) {
+    return about->culprit && !strcmp(about->culprit, "wait_for_core");
+}
+
 static int has_gil(const struct ids_circumstances *about) {
     return ends(about->where, IDS_HAVING_GIL);
 }
@@ -288,6 +292,8 @@ static const struct sentence {
     {IDS_HOST_PYTHON, has_gil, "The device waits for Python, and another thread has Python's lock",
      {"do that in another process, in calls that give the lock back (numpy, zlib, input and output), or less often",
       NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, has_no_core, "The program could go on, has no core, and the device waits",
+     {"let fewer threads and processes run beside it, or give it more cores", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, is_awaited, "The device waits for Python, which waits for another thread",
      {"do less there while it has what is waited for (a lock, an item), or let it work further ahead", NULL, NULL,
       NULL}},

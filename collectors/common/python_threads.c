@@ -45,5 +45,5 @@ void ids_python_threads_done(struct ids_python_threads *threads) {
 }
 
 int ids_python_thread_is_still(const struct ids_python_thread *thread, int64_t cpu_ns, uint32_t sample) {
-    return thread->tid && cpu_ns >= 0 && cpu_ns == thread->cpu_ns && sample - thread->read < READ_EVERY;
+    return thread->tid && cpu_ns >= 0 && cpu_ns == thread->clock.cpu_ns && sample - thread->read < READ_EVERY;
 }

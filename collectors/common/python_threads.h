@@ -4,16 +4,17 @@
 #define IDS_COLLECTORS_COMMON_PYTHON_THREADS_H
 
 #include "collectors/common/python_stack.h"
+#include "collectors/common/thread_clock.h"
 
 enum { IDS_PYTHON_THREADS = 1024 };
 
 struct ids_python_thread {
-    uintptr_t state, next; /* its state in Python's memory, and the next thread's */
-    uint64_t tid;          /* 0: unknown, so it is read in each sample */
-    uint32_t read;         /* the sample in which it was read */
-    int depth, asked_gil;  /* of its stack; whether it was asked for what it waits */
-    size_t line;           /* its place in ids_samples */
-    int64_t cpu_ns;        /* its CPU time, from before it was read */
+    uintptr_t state, next;         /* its state in Python's memory, and the next thread's */
+    uint64_t tid;                  /* 0: unknown, so it is read in each sample */
+    uint32_t read;                 /* the sample in which it was read */
+    int depth, asked_gil;          /* of its stack; whether it was asked for what it waits */
+    size_t line;                   /* its place in ids_samples */
+    struct ids_thread_clock clock; /* from before it was read */
     struct ids_python_guess guess;
 };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* C functions between calls, beside the calls themselves, and the lock. */
-enum { NAMES = 2 * IDS_PYTHON_DEPTH + 3 };
+/* C functions between calls, beside the calls themselves, the lock, and a core. */
+enum { NAMES = 2 * IDS_PYTHON_DEPTH + 4 };
 
 struct making {
     struct ids_sampled_slices *slices;
@@ -58,10 +58,29 @@ static void count_samples(struct ids_sampled_slice *slice, const struct ids_samp
     slice->samples += run->last - run->first + 1;
 }
 
+/* When the thread turned from the stack of a run to another one. */
+static int64_t turn_after(const struct ids_sampled_thread *thread, size_t r, const struct ids_sampled_time *time) {
+    const struct ids_sample_run *run = &thread->runs[r], *next = r + 1 < thread->count ? run + 1 : NULL;
+    return next && run->last + 1 == next->first ? begin_of(next, run, time) : end_of(run, time);
+}
+
+/* Inside what is open, the parts of waits for a core that lie in it. `*wait` is the first that has not ended. */
+static int put_waits(struct making *making, const struct ids_sampled_thread *thread, size_t *wait, int64_t begin_ns,
+                     int64_t end_ns) {
+    while (*wait < thread->wait_count && thread->waits[*wait].end_ns <= begin_ns) ++*wait;
+    for (size_t w = *wait; w < thread->wait_count && thread->waits[w].start_ns < end_ns; w++) {
+        const struct ids_core_wait *at = &thread->waits[w];
+        if (open_slice(making, making->slices->wait_name, at->start_ns > begin_ns ? at->start_ns : begin_ns)) return -1;
+        close_to(making, making->depth - 1, at->end_ns < end_ns ? at->end_ns : end_ns);
+    }
+    return 0;
+}
+
 int ids_sampled_slices_make(struct ids_sampled_slices *slices, const struct ids_sampled_thread *thread,
                             const struct ids_sampled_time *time, ids_names_of_run *names_of, void *context) {
     struct making making = {.slices = slices};
     int64_t names[NAMES];
+    size_t wait = 0;
     slices->count = 0;
     for (size_t r = 0; r < thread->count; r++) {
         const struct ids_sample_run *run = &thread->runs[r], *before = r ? run - 1 : NULL;
@@ -75,6 +94,7 @@ int ids_sampled_slices_make(struct ids_sampled_slices *slices, const struct ids_
             if (open_slice(&making, names[making.depth], begin_ns)) return -1;
         }
         if (depth) count_samples(&slices->at[making.open[depth - 1]], run);
+        if (!run->awaits_gil && put_waits(&making, thread, &wait, begin_ns, turn_after(thread, r, time))) return -1;
         if (r + 1 == thread->count) close_to(&making, 0, end_of(run, time));
     }
     return 0;

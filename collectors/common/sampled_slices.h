@@ -14,6 +14,8 @@ struct ids_sampled_slice {
 struct ids_sampled_slices {
     struct ids_sampled_slice *at; /* those around come first */
     size_t count, room;
+    int64_t wait_name; /* of a slice in which the thread had no core, inside what it would have gone on with; no samples
+                        * are of it */
 };
 
 /* When samples were taken: from begin_ns to end_ns, `count` of them; the first `dense` of them before dense_end_ns. */

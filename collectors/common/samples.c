@@ -4,7 +4,10 @@
 #include <string.h>
 
 void ids_samples_done(struct ids_samples *samples) {
-    for (size_t i = 0; i < samples->thread_count; i++) free(samples->threads[i].runs);
+    for (size_t i = 0; i < samples->thread_count; i++) {
+        free(samples->threads[i].runs);
+        free(samples->threads[i].waits);
+    }
     free(samples->threads);
     free(samples->calls);
     *samples = (struct ids_samples){0};
@@ -80,4 +83,16 @@ int ids_samples_again(struct ids_samples *samples, size_t place, uint32_t number
     if (!last || last->last + 1 != number) return -1;
     lengthen(last, number, when_ns);
     return 0;
+}
+
+void ids_samples_wait(struct ids_samples *samples, size_t place, struct ids_core_wait wait) {
+    if (place >= samples->thread_count) return;
+    struct ids_sampled_thread *thread = &samples->threads[place];
+    struct ids_core_wait *waits = with_room(thread->waits, thread->wait_count, 1, &thread->wait_room, sizeof *waits);
+    if (!waits) return;
+    thread->waits = waits;
+    /* Times are estimates: one begins no sooner than the one before has ended. */
+    if (thread->wait_count && wait.start_ns < waits[thread->wait_count - 1].end_ns)
+        wait.start_ns = waits[thread->wait_count - 1].end_ns;
+    if (wait.start_ns < wait.end_ns) waits[thread->wait_count++] = wait;
 }

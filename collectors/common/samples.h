@@ -14,10 +14,17 @@ struct ids_sample_run {
     int awaits_gil;
 };
 
+/* For so long the thread was ready to run, and had no core. */
+struct ids_core_wait {
+    int64_t start_ns, end_ns;
+};
+
 struct ids_sampled_thread {
     uint64_t pthread, tid;
     struct ids_sample_run *runs;
     size_t count, room;
+    struct ids_core_wait *waits; /* one behind the other */
+    size_t wait_count, wait_room;
 };
 
 struct ids_samples {
@@ -36,4 +43,7 @@ size_t ids_samples_add(struct ids_samples *samples, const struct ids_python_stac
                        int64_t when_ns);
 /* The thread at that place has the stack of the sample before: 0; -1 when it has none that can go on. */
 int ids_samples_again(struct ids_samples *samples, size_t place, uint32_t number, int64_t when_ns);
+/* It waited for a core. */
+void ids_samples_wait(struct ids_samples *samples, size_t place, struct ids_core_wait wait);
+
 #endif

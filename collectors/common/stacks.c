@@ -25,6 +25,8 @@ enum { SECOND_NS = 1000000000, END_NS = SECOND_NS };
 /* The sampling thread may have a 25th of a core, and this much at once: the first stacks have code that is new to
  * it. */
 enum { COST_SHARE = 25, COST_AT_ONCE_NS = 20000000 };
+/* A shorter wait for a core is what any turn of a thread may take. */
+enum { CORE_WAIT_NS = 100000 };
 
 /* The agent's jobs start and stop it, one at a time; between them the thread alone touches what is sampled. */
 static struct {
@@ -34,9 +36,10 @@ static struct {
     struct ids_python_stack stack;
     struct ids_python_gil gil;
     struct ids_python_threads threads;
-    int running;  /* Python threads in the last sample */
-    int is_known; /* of `layout`: what ids_python_layout_find answered, plus 2 */
-    int bell;     /* rung: the thread ends */
+    int64_t before_ns; /* when the last sample was taken */
+    int running;       /* Python threads in it */
+    int is_known;      /* of `layout`: what ids_python_layout_find answered, plus 2 */
+    int bell;          /* rung: the thread ends */
     pid_t owner;
     atomic_int runs;
 } stacks = {.bell = -1};
@@ -46,21 +49,54 @@ static int64_t cpu_time(void) {
     return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) ? 0 : (int64_t)spent.tv_sec * SECOND_NS + spent.tv_nsec;
 }
 
+/* A thread that waited for a core between two samples: in the middle between them where nothing else is known; where a
+ * sample saw it before it had run again, until it ran. */
+static struct ids_core_wait core_wait(const struct ids_python_thread *thread, const struct ids_thread_clock *clock,
+                                      uint32_t number, int64_t when_ns) {
+    int64_t waited_ns = clock->waited_ns - thread->clock.waited_ns, ran_ns = clock->cpu_ns - thread->clock.cpu_ns;
+    int64_t free_ns = when_ns - stacks.before_ns - waited_ns - ran_ns;
+    int is_one = thread->read + 1 == number && free_ns > 0;
+    int64_t end_ns = when_ns - (is_one ? (free_ns + ran_ns) / 2 : ran_ns);
+    return (struct ids_core_wait){end_ns - waited_ns, end_ns};
+}
+
+static void find_core_wait(const struct ids_python_thread *thread, struct ids_thread_clock *clock, uint32_t number,
+                           int64_t when_ns) {
+    clock->waited_ns = ids_thread_waited_ns(thread->tid);
+    int is_known = thread->depth && thread->clock.waited_ns >= 0 && thread->clock.cpu_ns >= 0;
+    if (!is_known || clock->waited_ns - thread->clock.waited_ns < CORE_WAIT_NS) return;
+    ids_samples_wait(&stacks.sampled.samples, thread->line, core_wait(thread, clock, number, when_ns));
+}
+
+static int read_thread(struct ids_python_thread *thread, uint32_t number) {
+    return ids_python_stack_read(&stacks.layout, &stacks.sampled.codes, thread->state, number, &thread->guess,
+                                 &stacks.stack);
+}
+
+/* Its number is known only when it was read, and its clock must be from before that: so it is read twice. */
+static int meet_thread(struct ids_python_thread *thread, uint32_t number) {
+    if (thread->tid || stacks.layout.minor < 11) return 0;
+    if (read_thread(thread, number)) return -1;
+    thread->tid = stacks.stack.tid;
+    return 0;
+}
+
 /* 0, or -1 when there is no such thread any more. */
 static int take_thread(struct ids_python_thread *thread, uint32_t number, int64_t when_ns) {
     struct ids_samples *samples = &stacks.sampled.samples;
     struct ids_python_stack *stack = &stacks.stack;
-    int64_t cpu_ns = ids_thread_cpu_ns(thread->tid);
+    if (meet_thread(thread, number)) return -1;
+    struct ids_thread_clock clock = {ids_thread_cpu_ns(thread->tid), -1};
     int asks_gil = stacks.running > 1; /* one alone waits for nobody */
-    if (ids_python_thread_is_still(thread, cpu_ns, number) && (thread->asked_gil || !asks_gil) &&
+    if (ids_python_thread_is_still(thread, clock.cpu_ns, number) && (thread->asked_gil || !asks_gil) &&
         (!thread->depth || !ids_samples_again(samples, thread->line, number, when_ns))) {
         stacks.counts.still++;
         return 0;
     }
-    if (ids_python_stack_read(&stacks.layout, &stacks.sampled.codes, thread->state, number, &thread->guess, stack))
-        return -1;
+    if (clock.cpu_ns >= 0) find_core_wait(thread, &clock, number, when_ns);
+    if (read_thread(thread, number)) return -1;
     /* Another thread may have got the state's place: its clock is not known. */
-    thread->cpu_ns = thread->tid == stack->tid ? cpu_ns : -1;
+    thread->clock = thread->tid == stack->tid ? clock : (struct ids_thread_clock){-1, -1};
     thread->tid = stack->tid;
     thread->next = stack->next;
     thread->read = number;
@@ -86,6 +122,7 @@ static int take_sample(uint32_t number) {
     }
     ids_python_threads_end(&stacks.threads, count);
     stacks.running = running;
+    stacks.before_ns = when_ns;
     return count > 0 && stacks.counts.still - still == (int64_t)count;
 }
 
@@ -133,6 +170,7 @@ static void *run(void *argument) {
         if (due_ns < now_ns) due_ns = now_ns; /* what was missed is not made up for */
     }
     ids_python_gil_done();
+    ids_thread_clocks_done();
     ids_python_threads_done(&stacks.threads);
     counts->samples = number;
     counts->cpu_ns = cpu_time();
@@ -216,6 +254,7 @@ void ids_stacks_forked(void) {
     if (stacks.bell >= 0) close(stacks.bell);
     stacks.bell = -1;
     ids_python_gil_done();
+    ids_thread_clocks_done();
     /* What was sampled is the parent's; it may have been in the middle of a change, so it is left as it lies. */
     memset(&stacks.sampled, 0, sizeof stacks.sampled);
     memset(&stacks.threads, 0, sizeof stacks.threads);

@@ -76,6 +76,7 @@ static int write_line(struct writing *writing, const struct ids_sampled_thread *
                       struct ids_sampled_slices *slices) {
     char name[LINE_NAME_BYTES];
     struct ids_xspace_out *out = writing->out;
+    slices->wait_name = ids_xspace_name(out, "$python wait_for_core");
     if (ids_sampled_slices_make(slices, thread, time, names_of_run, writing)) return -1;
     name_line(thread, name);
     int64_t zero_ns = lines->zero_ns, base_ns = zero_ns ? 0 : time->begin_ns;

@@ -190,6 +190,7 @@ static int is_sampled_wait(const struct ids_trace *trace, const struct ids_doing
 /* A sample saw the program in a function that launches nothing, or inside a call that launches nothing and needs no
  * value of a device: that is no price of the next launch, however short the gap is. */
 static int is_elsewhere(const struct ids_trace *trace, const struct ids_doing *doing) {
+    if (doing->waits == IDS_WAITS_FOR_CORE) return 1;
     if (doing->account != IDS_HOST_PYTHON || doing->caller == IDS_NONE || !trace->names[doing->caller].is_sampled)
         return 0;
     if (is_sampled_wait(trace, doing)) return 0;
@@ -205,7 +206,8 @@ static int tell_doing(const struct division *division, const struct ids_timeline
     uint32_t number = timeline->doing[i];
     enum ids_account account = (enum ids_account)division->time->analysis->trace->doings[number].account;
     int in_launch = from_ps >= division->launch_ps;
-    if (division->time->analysis->trace->doings[number].waits)
+    enum ids_waits waits = (enum ids_waits)division->time->analysis->trace->doings[number].waits;
+    if (waits == IDS_WAITS_FOR_LOCK || waits == IDS_WAITS_FOR_GIL)
         return tell_awaited(division, timeline, number, from_ps, to_ps, err);
     if (ids_usual_times_is_first_use(&division->time->usual, timeline, i)) {
         /* A CPU has no modules to load: the thread itself did not get on. */

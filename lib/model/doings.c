@@ -33,6 +33,13 @@ static struct ids_doing awaiting_gil(struct ids_doing around, uint32_t name) {
     return doing;
 }
 
+/* The thread would go on if it had a core: what it would do is not what takes the time. A callback stays one, because
+ * the device waits for it. */
+static struct ids_doing awaiting_core(struct ids_doing around, uint32_t name) {
+    if (around.account == IDS_HOST_COMPILE || around.account == IDS_PROFILER || around.in_callback) return around;
+    return (struct ids_doing){name, name, IDS_NONE, IDS_NONE, IDS_HOST_PYTHON, .waits = IDS_WAITS_FOR_CORE};
+}
+
 /* The frame of JAX in which a compiled program calls a function of Python. */
 static int is_callback(struct ids_text name) {
     return ids_text_contains(name, "-packages/jax/_src/callback.py:") && ids_text_ends(name, "_wrapped_callback");
@@ -50,6 +57,10 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
     doing.waits = owner == IDS_FRAME_WAITS && is_free ? IDS_WAITS_FOR_LOCK : IDS_WAITS_NOT;
     if (owner == IDS_FRAME_AWAITS_GIL) {
         *ret_doing = awaiting_gil(around, name);
+        return;
+    }
+    if (owner == IDS_FRAME_AWAITS_CORE) {
+        *ret_doing = awaiting_core(around, name);
         return;
     }
     if (owner == IDS_FRAME_OF_HOOK) {
@@ -236,7 +247,8 @@ int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sa
     struct ids_doing exact = trace->doings[recorded], frames = trace->doings[sampled];
     if (exact.account == IDS_NO_ACCOUNT) return sampled;
     if (frames.account == IDS_NO_ACCOUNT || exact.account == IDS_PROFILER) return recorded;
-    if (frames.waits == IDS_WAITS_FOR_GIL && exact.account != IDS_HOST_COMPILE) return sampled;
+    int is_held = frames.waits == IDS_WAITS_FOR_GIL || frames.waits == IDS_WAITS_FOR_CORE;
+    if (is_held && exact.account != IDS_HOST_COMPILE) return sampled;
     /* "epoch", or the block that was recorded, would be blamed for whatever is done in it. */
     if (exact.account == IDS_HOST_REGION && exact.launches && frames.account == IDS_HOST_PYTHON) return sampled;
     int is_outside = exact.account == IDS_HOST_REGION || exact.account == IDS_HOST_INPUT;

@@ -188,6 +188,7 @@ static enum ids_frame_owner owner_of_other(const struct ids_python_frame *frame)
 enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
     struct ids_python_frame frame;
     if (ids_text_is(name, "$python wait_for_gil")) return IDS_FRAME_AWAITS_GIL; /* collectors/common/stacks_plane.c */
+    if (ids_text_is(name, "$python wait_for_core")) return IDS_FRAME_AWAITS_CORE;
     if (waits_for_thread(name)) return IDS_FRAME_WAITS;
     if (!ids_python_frame_of(name, &frame)) return IDS_FRAME_OF_LIBRARY; /* built in, or nn.Module: */
     if (!ids_text_ends(frame.file, ".py")) return owner_of_other(&frame);

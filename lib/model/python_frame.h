@@ -23,9 +23,10 @@ enum ids_frame_owner {
     /* its file is called as one of a library is, and as one of a program may be: a library's where a library called
      * it */
     IDS_FRAME_OF_EITHER,
-    IDS_FRAME_OF_HOOK,    /* idsprof's own, collectors/python */
-    IDS_FRAME_WAITS,      /* a built-in that waits for another thread: a lock is taken */
-    IDS_FRAME_AWAITS_GIL, /* of sampled stacks: whatever the thread does, another one has Python's lock */
+    IDS_FRAME_OF_HOOK,     /* idsprof's own, collectors/python */
+    IDS_FRAME_WAITS,       /* a built-in that waits for another thread: a lock is taken */
+    IDS_FRAME_AWAITS_GIL,  /* of sampled stacks: whatever the thread does, another one has Python's lock */
+    IDS_FRAME_AWAITS_CORE, /* of sampled stacks: it would go on, and all cores are others' */
 };
 
 /* 0 for a name that is no frame's. */

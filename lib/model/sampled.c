@@ -142,6 +142,11 @@ static void find_samples(struct joining *joining) {
         joining->sample_count++;
 }
 
+/* Of these waits the kernel says how long they were, whenever samples were taken. */
+static int awaits_core(const struct joining *joining, uint32_t doing) {
+    return joining->trace->doings[doing].waits == IDS_WAITS_FOR_CORE;
+}
+
 /* When samples saw what a turn is of, as far as the file says it; else a sample lies half a period from where the
  * thread is taken to have turned. */
 static void find_seen(struct joining *joining) {
@@ -151,6 +156,10 @@ static void find_seen(struct joining *joining) {
     for (size_t i = 0; i < timeline->count; i++) {
         int64_t from_ps = timeline->from_ps[i], to_ps = i + 1 < timeline->count ? timeline->from_ps[i + 1] : INT64_MAX;
         struct seen *seen = &joining->seen[i];
+        if (awaits_core(joining, timeline->doing[i])) {
+            *seen = (struct seen){from_ps, to_ps};
+            continue;
+        }
         *seen = (struct seen){ids_sat_add(from_ps, reach_at(joining, from_ps)),
                               to_ps < INT64_MAX ? ids_sat_sub(to_ps, reach_at(joining, to_ps)) : to_ps};
         while (s < count && samples[s].when_ps < from_ps) s++;
@@ -166,7 +175,9 @@ static void set_turns(struct joining *joining) {
     /* The last turn is no turn of the thread: the sampling ended. */
     for (size_t i = 1; i + 1 < timeline->count; i++) {
         int64_t before_ps = joining->seen[i - 1].last_ps, after_ps = joining->seen[i].first_ps;
-        if (after_ps <= before_ps) continue;
+        if (after_ps <= before_ps || awaits_core(joining, timeline->doing[i - 1]) ||
+            awaits_core(joining, timeline->doing[i]))
+            continue;
         int64_t reach_ps = (after_ps - before_ps) / 2;
         const struct ids_sampled_pair pair = {before_ps + reach_ps, reach_ps,
                                               trace->doings[timeline->doing[i - 1]].account,
@@ -339,6 +350,7 @@ static int64_t doing_at(struct joining *joining, const struct walk *walk) {
     uint32_t in_gap = walk->r ? ids_sampled_gaps_usual(&joining->gaps, walk->r - 1) : IDS_NO_DOING;
     if (joining->trace->doings[walk->frames].in_callback)
         return ids_doing_called_back(joining->trace, walk->events, walk->frames);
+    if (awaits_core(joining, walk->frames)) return ids_doing_beside(joining->trace, walk->events, walk->frames);
     if (in_gap != IDS_NO_DOING) return in_gap;
     if (joining->trace->doings[walk->frames].waits == IDS_WAITS_FOR_GIL)
         return ids_doing_beside(joining->trace, walk->events, walk->frames);

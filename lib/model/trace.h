@@ -96,7 +96,7 @@ enum ids_track_role {
     IDS_TRACK_DERIVED,  /* name scopes and the like that viewers derive, and "CUPTI overhead": never activity */
 };
 
-enum ids_waits { IDS_WAITS_NOT, IDS_WAITS_FOR_LOCK, IDS_WAITS_FOR_GIL };
+enum ids_waits { IDS_WAITS_NOT, IDS_WAITS_FOR_LOCK, IDS_WAITS_FOR_GIL, IDS_WAITS_FOR_CORE };
 
 /* What a host thread does: the innermost activity that has an account. Names are indices of ids_trace.names,
  * IDS_NONE none. */
@@ -109,8 +109,9 @@ struct ids_doing {
     uint8_t account; /* enum ids_account; IDS_NO_ACCOUNT: nothing that is known of */
     uint8_t library; /* what is open is a library's Python frame */
     uint8_t in_callback; /* of sampled stacks: the program's function was called back by what runs on a device */
-    uint8_t waits;       /* enum ids_waits: a lock is waited for, so that another thread tells what holds this one up */
-    uint8_t launches;    /* of a region: work is launched in it, so that it is a part of the program and no errand */
+    uint8_t waits;    /* enum ids_waits: a lock is waited for, so that another thread tells what holds this one up; or a
+                       * core */
+    uint8_t launches; /* of a region: work is launched in it, so that it is a part of the program and no errand */
 };
 
 struct ids_track {

@@ -6,7 +6,9 @@ the device up for a few hundred microseconds in each step is named. Of three rec
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax), TMPDIR.  Exit: 0, 1, 77 = cannot run here.
 """
 import json
+import os
 import re
+import subprocess
 import sys
 
 import test_capture as live
@@ -30,9 +32,13 @@ for i in range(200):
 ''')
 
 
+def report(run):
+    return json.loads(live.idsprof('report', '--json', run.folder).stdout)
+
+
 def first_advice(run):
-    advice = json.loads(live.idsprof('report', '--json', run.folder).stdout)['advice']
-    return advice[0] if advice else {}
+    """Of what the program does: that others have the cores may be the first thing to say on a machine that they use too."""
+    return next((advice for advice in report(run)['advice'] if advice.get('culprit') != 'wait_for_core'), {})
 
 
 def short_gaps():
@@ -43,7 +49,25 @@ def short_gaps():
         check('a gap of %d us: and where it is' % microseconds, all(re.match(r'gap\.py:[6789]\b', advice['where']) for advice in named), named)
 
 
-CASES = [short_gaps]
+def core_less():
+    """One core, which another program uses too: the function has its 400 us by its own clock of CPU time, and waiting is told apart."""
+    core = min(os.sched_getaffinity(0))
+    other = subprocess.Popen([sys.executable, '-c', 'import os\nos.sched_setaffinity(0, {%d})\nwhile True: pass' % core])
+    try:
+        run = capture(['-k', '40'], 400, program=GAP, prefix=['taskset', '-c', str(core)])
+    finally:
+        other.kill()
+        other.wait()
+    said = report(run)
+    ledger = said['tables']['ledger']
+    account, culprit, per_step = ([column['id'] for column in ledger['columns']].index(name) for name in ('account', 'culprit', 'per_step'))
+    times = {row[culprit]: row[per_step] for row in ledger['rows'] if row[account] == 'host.python'}
+    check('no core: it is said', times.get('wait_for_core', 0) > 0.5e-3, times)
+    check('no core: the function has its own time', 0.1e-3 < times.get('prepare', 0) < 1.2e-3, times)
+    check('no core: there is a remedy', any('has no core' in advice['what'] for advice in said['advice']), said['advice'])
+
+
+CASES = [short_gaps, core_less]
 
 
 def main():

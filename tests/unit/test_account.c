@@ -131,6 +131,7 @@ START_TEST(whose_a_frame_is) {
         {"$self._selector poll", IDS_FRAME_WAITS}, /* of a sampled stack: asyncio */
         {"$self.lock acquire", IDS_FRAME_WAITS},
         {"$python wait_for_gil", IDS_FRAME_AWAITS_GIL},
+        {"$python wait_for_core", IDS_FRAME_AWAITS_CORE},
         {"$./poll.py:5 poll", IDS_FRAME_OF_PROGRAM},
         {"$<unknown> __enter__", IDS_FRAME_WAITS},
         {"<built-in method acquire of _thread.lock object at 0x7f01>", IDS_FRAME_WAITS},

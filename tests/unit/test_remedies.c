@@ -66,6 +66,8 @@ static const struct {
     /* Python that works, sleeps, waits */
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "tokenize"}, "under jit"},
     {{IDS_HOST_PYTHON, IDS_PYTORCH, CUDA_DEVICE, .culprit = "tokenize"}, "torch.compile"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "wait_for_core"}, "has no core"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "wait_for_cores"}, "!has no core"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "sleep"}, "sleeps"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "sleep_less"}, "!sleeps"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "acquire", .where = "rate.py:9, in time.sleep"}, "sleeps"},

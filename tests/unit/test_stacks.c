@@ -178,6 +178,32 @@ START_TEST(slices_of_samples) {
 }
 END_TEST
 
+/* The thread waits for a core in load(8), and on into step(9); each has its part of it. The next wait begins where that
+ * one has ended. One that has passed when the samples begin is none. */
+START_TEST(waits_for_a_core) {
+    struct ids_sampled_slices slices = {.wait_name = 99};
+    const struct ids_sampled_time time = {.begin_ns = 0, .end_ns = 400, .count = 4};
+    sample(0, 50, 2, 8, 7);
+    ids_samples_wait(&samples, 0, (struct ids_core_wait){-30, -20});
+    ids_samples_wait(&samples, 0, (struct ids_core_wait){60, 120});
+    sample(1, 150, 2, 9, 7);
+    ids_samples_wait(&samples, 0, (struct ids_core_wait){110, 140});
+    ids_samples_wait(&samples, 1, (struct ids_core_wait){0, 10}); /* no such thread */
+    sample(2, 250, 2, 9, 7);
+    sample(3, 350, 1, 0, 7);
+    ck_assert_int_eq(ids_sampled_slices_make(&slices, &samples.threads[0], &time, names_of, NULL), 0);
+    ck_assert_uint_eq(slices.count, 6);
+    expect_slice(&slices.at[0], 7, 0, 400, 0, 1);
+    expect_slice(&slices.at[1], 8, 0, 100, 1, 1);
+    expect_slice(&slices.at[2], 99, 60, 100, 2, 0);
+    expect_slice(&slices.at[3], 9, 100, 300, 1, 2);
+    expect_slice(&slices.at[4], 99, 100, 120, 2, 0);
+    expect_slice(&slices.at[5], 99, 120, 140, 2, 0);
+    ids_sampled_slices_done(&slices);
+    ids_samples_done(&samples);
+}
+END_TEST
+
 /* Thread 1 goes on with its stack, and not after a sample that did not see it; there is no thread 2. */
 START_TEST(stacks_again) {
     sample(0, 1000, 2, 8, 7);
@@ -210,7 +236,8 @@ END_TEST
 
 /* It has not run since; but it is read again after 64 samples, and so is one whose clock is unknown. */
 START_TEST(threads_that_stand_still) {
-    const struct ids_python_thread thread = {.tid = 7, .cpu_ns = 500, .read = 10}, unknown = {.cpu_ns = -1, .read = 10};
+    const struct ids_python_thread thread = {.tid = 7, .clock = {500, -1}, .read = 10},
+                                   unknown = {.clock = {-1, -1}, .read = 10};
     ck_assert_int_eq(ids_python_thread_is_still(&thread, 500, 11), 1);
     ck_assert_int_eq(ids_python_thread_is_still(&thread, 501, 11), 0);
     ck_assert_int_eq(ids_python_thread_is_still(&thread, 500, 73), 1);
@@ -369,5 +396,5 @@ START_TEST(lines_of_a_file) {
 END_TEST
 
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
-              slices_of_samples, dense_samples, samples_of_a_slice, stacks_again, threads_of_a_list,
+              slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core, stacks_again, threads_of_a_list,
               threads_that_stand_still, pieces_of_memory, periods, periods_by_cost, periods_by_chance, lines_of_a_file)
