@@ -5,6 +5,7 @@
 #include "lib/base/saturate.h"
 #include "lib/model/step_marks.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,6 +297,26 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
         ids_report_no_data(report, "steps.host_mean", IDS_UNIT_TIME, NULL, "no step annotation on the host");
 }
 
+/* A moment in another clock, or one of 0, makes a step of days, and every mean is of it alone. */
+static void say_stretched(const struct ids_steps *steps, struct ids_report *report) {
+    enum { TIMES = 1000 };
+    const int64_t hour_ps = INT64_C(3600) * 1000000000000;
+    const struct ids_metric *median = ids_report_find(report, "steps.median", NULL);
+    char time[IDS_VALUE_ROOM];
+    for (size_t s = 0; s < steps->count && steps->count > 2 && median && !median->value.missing; s++) {
+        int64_t time_ps = ids_step_time(&steps->at[s]);
+        if (time_ps < hour_ps || time_ps / TIMES < median->value.i) continue;
+        ids_value_format(ids_int_value(IDS_UNIT_TIME, time_ps), time, sizeof time);
+        const char *text =
+            ids_report_text(report,
+                            "step %" PRId64 " takes %s, more than 1000 times the median: a moment in it "
+                            "may be wrong, and figures of all steps are of this one: report on the others alone",
+                            steps->at[s].number, time);
+        if (text) ids_report_diag(report, IDS_WARNING, "steps.stretched", text, -1, 1);
+        return;
+    }
+}
+
 static int steps_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_steps *steps = &analysis->steps;
     if (!steps->count || !analysis->busy_count) {
@@ -319,6 +340,7 @@ static int steps_run(struct ids_analysis *analysis, struct ids_report *report, s
         sum_accounts(analysis, sums);
         figures(analysis, report, times_ps);
         say_source(analysis, report);
+        say_stretched(steps, report);
         list(analysis, report, sums);
     }
     free(sums);

@@ -213,6 +213,32 @@ def check_clocks(open_page):
         page.context.close()
 
 
+def check_stretched(open_page):
+    """A moment in another clock makes a step of days: it is said, and the others can be seen."""
+    base, lines = 20 * 86400 * 10**6, ["0us 50us k correlation_id=1"]
+    lines += [f"{base + 1000 * s}us 600us k correlation_id={s + 1}" for s in range(1, 12)] + ["plane /host:CPU", "line 7 python", "0us 40us train step_num=0",
+                                                                                             "1us 5us launch correlation_id=1"]
+    for s in range(1, 12):
+        lines += [f"{base + 1000 * s - 100}us 900us train step_num={s}", f"{base + 1000 * s - 50}us 5us launch correlation_id={s + 1}"]
+    trace = FOLDER / "days.mini"
+    trace.write_text("\n".join(["idsprof-mini 1", "host h", "plane /device:GPU:0", 'line 1 "Stream #1(Kernel)"', *lines]) + "\n", encoding="utf-8")
+    diags = [diag["text"] for diag in json.loads(idsprof("report", trace, "--json"))["diag"] if diag["id"] == "steps.stretched"]
+    check(len(diags) == 1 and diags[0].startswith("step 0 takes 1,728,000 s, more than 1000 times the median"), f"of a step of days it says {diags}")
+    page = open_page(make(trace, "days"))
+    said = page.locator("#timeline-section .warning").all_inner_texts()
+    check(len(said) == 1 and said[0].startswith("Step 0 takes 1,728,000 s: a moment in it may be wrong."), f"beside the timeline it says {said}")
+    seen = page.evaluate("[ids.timeline.view.from / 1e9, ids.timeline.view.to / 1e9]")
+    check(1727999.9 < seen[0] < seen[1] < 1728000.1, f"the timeline begins with {seen}")
+    page.context.close()
+    trace.write_text('idsprof-mini 1\nhost h\nplane /device:GPU:0\nline 1 "Stream #1(Kernel)"\n0us 100us k correlation_id=1\nplane /host:CPU\n'
+                     "line 7 python\n-5000us 9000us CommonPjRtBuffer::Await\nline 8 other\n-1us 1us launch correlation_id=1\n", encoding="utf-8")
+    page = open_page(make(trace, "beyond"))
+    whole = page.evaluate("(ids.timeline.whole.to - ids.timeline.whole.from) / (ids.timeline.window.to - ids.timeline.window.from)")
+    note = page.locator(".tl-note").inner_text()
+    check(whole < 3.1 and "Threads were recorded from -5.000 ms to 4.000 ms" in note, f"a thread that waits makes the overview {whole} windows long: {note}")
+    page.context.close()
+
+
 def check_stops(page):
     """Who uses the keyboard is soon through: of a table, a chart and a list one thing is a stop, and arrows lead to the others."""
     stops = page.evaluate("[...document.querySelectorAll('a,button,input,summary,[tabindex]')].filter(e => e.tabIndex >= 0).length")
@@ -443,6 +469,7 @@ def main():
         check_steps(open_page)
         check_stacks(open_page)
         check_clocks(open_page)
+        check_stretched(open_page)
         check_roofline(open_page)
         check_memory(open_page)
         check_looks(open_page, path)

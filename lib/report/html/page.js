@@ -210,6 +210,21 @@
     return ids.rove(h("nav", { "aria-label": "sections" }, sections.map(link)), "a");
   }
 
+  /* The steps that are not a thousand times as long as the median, where one is of hours: a wrong moment makes such a
+   * step, beside which nobody would see the others. */
+  function besideStretched(steps) {
+    const median = Number(metric("steps.median")?.value) || 0;
+    if (!steps || steps.rows.length < 3 || !median) return null;
+    const time = (row) => Number(steps.cell(row, "duration")), start = (row) => Number(steps.cell(row, "start"));
+    const isStretched = (row) => time(row) > 3600 && time(row) > 1000 * median;
+    const others = steps.rows.filter((row) => !isStretched(row)), stretched = steps.rows.filter(isStretched);
+    if (!stretched.length || !others.length) return null;
+    const from = Math.min(...others.map(start)), to = Math.max(...others.map((row) => start(row) + time(row)));
+    const words = stretched.map((row) => `step ${steps.text(row, "step")} takes ${steps.text(row, "duration")}`).slice(0, 3).join(", ");
+    return { from: from * NS, to: to * NS, note: h("p", { class: "warning", role: "note" },
+      `${words[0].toUpperCase()}${words.slice(1)}: a moment in it may be wrong. The timeline begins with the other steps; \u201call\u201d shows the whole run.`) };
+  }
+
   /* Hosts whose clocks nobody could compare stand on one axis all the same. */
   function clocksApart(table) {
     if (!table) return null;
@@ -233,6 +248,11 @@
     if (place) {
       main.append(place); /* it measures itself */
       ids.timeline = window.idsTimeline(element, timeline);
+      const beside = besideStretched(tables.get("steps"));
+      if (beside && !ids.timeline.missing) {
+        element.before(beside.note);
+        ids.timeline.zoom(beside.from, beside.to);
+      }
     }
     const steps = tables.get("steps"), bars = steps ? ids.charts.steps(steps, ids.report.metrics, zoom(steps)) : null;
     const sections = [story(tables), advice(tables), bars ? h("section", { id: "steps" }, h("h2", {}, "Step by step"), bars) : null, place,

@@ -50,6 +50,13 @@ class IdsTimeline {
         to = Math.max(to, lane.end[lane.n - 1]);
       }
     }
+    /* Threads may wait for hours around a window of milliseconds, which would be a hair of the overview. */
+    const span = this.window.to - this.window.from, most = 8 * span;
+    if (span > 0 && to - from > most) {
+      this.beyond = { from, to };
+      from = Math.max(from, this.window.from - span);
+      to = Math.min(to, this.window.to + span);
+    }
     return this.padded({ from, to });
   }
 
@@ -95,6 +102,7 @@ class IdsTimeline {
     const count = (number) => ids.format(number, "count");
     return `The profile has ${count(this.data.events)} events. Rows of devices have every op; rows of threads have what each thread did - ` +
       `a function of the program, a call, and what is innermost - and not each of their ${count(this.data.thread_events)} events. ` +
+      (this.beyond ? `Threads were recorded from ${this.time(this.beyond.from)} to ${this.time(this.beyond.to)}; what is far from the devices' window is not drawn. ` : "") +
       `All of them: ${this.data.extract} -f perfetto`;
   }
 
