@@ -37,6 +37,8 @@ struct open_track {
     uint32_t track;
     struct ids_assembly assembly;
     size_t last_op;         /* CPU: index + 1 of the op read last, whose end mostly comes next */
+    int64_t task_op_ps;     /* CPU: when the first op of the thread's task began; INT64_MAX: none did */
+    uint8_t in_task;        /* of a thread pool: since its StartRegion */
     uint64_t passing, kept; /* records in the assembly and of the track, as if they were held */
 };
 
@@ -306,7 +308,7 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
     struct open_track *open = IDS_PUSH(builder->open, builder->open_count, builder->open_room);
     if (!open) return ids_no_memory(err);
     *place = (uint32_t)(builder->open_count - 1);
-    *open = (struct open_track){.track = *ret_track, .assembly = builder->idle};
+    *open = (struct open_track){.track = *ret_track, .assembly = builder->idle, .task_op_ps = INT64_MAX};
     builder->idle = (struct ids_assembly){0};
     return 0;
 }
@@ -348,6 +350,7 @@ static void let_all_go(struct ids_builder *builder) {
     trace->allocations = NULL;
     trace->allocation_count = trace->allocation_room = 0;
     ids_keymap_done(&builder->join.op_ends);
+    ids_keymap_done(&builder->join.op_goes_on);
     ids_calls_done(&builder->calls);
     builder->calls.trace = trace;
     builder->held.overflowed = 1;
@@ -382,7 +385,9 @@ static int keep_event(struct ids_builder *builder, struct open_track *open, cons
     if (!kept) return ids_no_memory(err);
     *kept = *event;
     passing->kept = (uint32_t)(events->count - 1);
-    if (event->kind == IDS_KIND_OP) open->last_op = events->count;
+    if (event->kind != IDS_KIND_OP) return 0;
+    open->last_op = events->count;
+    if (open->in_task && open->task_op_ps == INT64_MAX) open->task_op_ps = event->start_ps;
     return 0;
 }
 
@@ -399,7 +404,11 @@ static int end_op(struct ids_builder *builder, struct open_track *open, const st
         return 0;
     }
     if (builder->held.overflowed || !may_hold(builder, 2 * sizeof(struct ids_keymap_slot))) return 0;
-    return ids_keymap_add(&builder->join.op_ends, end->consumes, (uint64_t)end->start_ps) < 0 ? ids_no_memory(err) : 0;
+    struct ids_join *join = &builder->join;
+    int failed = ids_keymap_add(&join->op_ends, end->consumes, (uint64_t)end->start_ps) < 0;
+    if (failed || open->task_op_ps >= end->start_ps || !may_hold(builder, 2 * sizeof(struct ids_keymap_slot)))
+        return failed ? ids_no_memory(err) : 0;
+    return ids_keymap_add(&join->op_goes_on, end->consumes, (uint64_t)open->task_op_ps) < 0 ? ids_no_memory(err) : 0;
 }
 
 /* An op or a frame of the framework: it names the work that is launched inside. */
@@ -466,6 +475,10 @@ static int place_in_time(struct ids_builder *builder, struct ids_track *track, c
 static int hand_on(struct ids_builder *builder, struct open_track *open, const struct ids_event *event,
                    const struct ids_facts *facts, int has_facts, struct ids_passing *passing, struct ids_error *err) {
     int code = 0;
+    if (event->kind == IDS_KIND_REGION_START || event->kind == IDS_KIND_REGION_STOP) {
+        open->in_task = event->kind == IDS_KIND_REGION_START;
+        open->task_op_ps = INT64_MAX;
+    }
     if (event->kind == IDS_KIND_OP_END) {
         code = end_op(builder, open, event, err);
     } else if (event->kind == IDS_KIND_PYTHON || event->kind == IDS_KIND_CALL) {

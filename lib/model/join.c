@@ -21,6 +21,7 @@
 
 void ids_join_done(struct ids_join *join) {
     ids_keymap_done(&join->op_ends);
+    ids_keymap_done(&join->op_goes_on);
     free(join->hlo);
     ids_keymap_done(&join->hlo_by_program);
     ids_keymap_done(&join->hlo_by_module);
@@ -60,24 +61,48 @@ static int note(struct ids_trace *trace, enum ids_severity severity, const char 
 /* --- CPU ops end where their "end:" event begins, maybe on another thread
  * ------------------------------------------ */
 
+/* When a CPU op ended. Who finishes an op goes on with those that waited for it, in the same task of the thread pool,
+ * and says only then that it ended: so it ended before the first one that began there. `next_ps`: when the next op
+ * began on the op's own thread. */
+static int64_t end_of(const struct ids_join *join, const struct ids_event *op, int64_t end_ps, int64_t next_ps) {
+    uint64_t first;
+    if (!ids_keymap_get(&join->op_goes_on, op->produces, &first)) return end_ps;
+    int64_t goes_on_ps = (int64_t)first > op->start_ps ? (int64_t)first : next_ps; /* it began in that task itself */
+    return goes_on_ps < end_ps ? goes_on_ps : end_ps;
+}
+
+/* Ops of a thread follow each other, in time, and `next_ps` has an element for each thread. */
+static uint64_t end_ops_of(const struct ids_join *join, struct ids_events *ops, int64_t *next_ps) {
+    uint64_t without = 0;
+    for (size_t i = 0; i < ops->count; i++) next_ps[ops->at[i].track] = INT64_MAX;
+    for (size_t i = ops->count; i-- > 0;) {
+        struct ids_event *op = &ops->at[i];
+        int64_t after_ps = next_ps[op->track];
+        uint64_t end;
+        next_ps[op->track] = op->start_ps;
+        if (!op->produces) continue; /* its end came next on its own thread */
+        if (!ids_keymap_get(&join->op_ends, op->produces, &end)) {
+            op->produces = 0;
+            without++;
+            continue;
+        }
+        int64_t end_ps = end_of(join, op, (int64_t)end, after_ps);
+        op->produces = 0;
+        if (end_ps <= op->end_ps) continue;
+        ids_sum(&op->self_ps, end_ps - op->end_ps);
+        op->end_ps = end_ps;
+    }
+    return without;
+}
+
 static int end_ops(struct ids_join *join, struct ids_trace *trace, struct ids_error *err) {
     uint64_t without = 0;
+    int64_t *next_ps = calloc(trace->track_count + 1, sizeof *next_ps);
+    if (!next_ps) return ids_no_memory(err);
     for (size_t d = 0; d < trace->device_count; d++) {
-        if (trace->devices[d].kind != IDS_DEVICE_CPU) continue;
-        struct ids_events *ops = &trace->devices[d].activity;
-        for (size_t i = 0; i < ops->count; i++) {
-            struct ids_event *op = &ops->at[i];
-            if (!op->produces) continue; /* its end came next on its own thread */
-            uint64_t end;
-            if (!ids_keymap_get(&join->op_ends, op->produces, &end)) {
-                without++;
-            } else if ((int64_t)end > op->end_ps) {
-                ids_sum(&op->self_ps, (int64_t)end - op->end_ps);
-                op->end_ps = (int64_t)end;
-            }
-            op->produces = 0;
-        }
+        if (trace->devices[d].kind == IDS_DEVICE_CPU) without += end_ops_of(join, &trace->devices[d].activity, next_ps);
     }
+    free(next_ps);
     return note(trace, IDS_NOTE, "cpu.op_without_end",
                 "CPU ops without an 'end:' event were taken to end with their own event", without, err);
 }

@@ -9,6 +9,9 @@
 /* What the reading gathered for the joins. */
 struct ids_join {
     struct ids_keymap op_ends; /* link -> when a CPU op ended (its "end:" event), as int64 */
+    /* The same link -> when the first op began in the task of a thread pool that recorded the end; only where there is
+     * one: see end_of. */
+    struct ids_keymap op_goes_on;
     struct ids_instruction_info *hlo;
     size_t hlo_count, hlo_room;
     struct ids_keymap hlo_by_program; /* (host, program id, instruction name) -> index of hlo */

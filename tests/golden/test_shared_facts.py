@@ -435,9 +435,8 @@ ASYNC = ("cpu1_async", "cpu1_midrun")
 
 
 def op_spans(planes):
-    """(op, begin, end): an op ends with its event or where "end: NAME" tells that it has, whichever is later."""
-    ends = {oracle.number(event, b"_c"): event.start for plane in planes for line in plane.lines for event in line.events
-            if event.name.startswith(b"end: ")}
+    """(op, begin, end): an op ends with its event or when "end: NAME" tells that it has, whichever is later."""
+    ends = oracle.cpu_op_ends(planes)
     for op in oracle.cpu_ops(planes):
         own = op.start + op.dur
         yield op, op.start, max(own, ends.get(oracle.number(op, b"_p"), own))

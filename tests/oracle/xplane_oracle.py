@@ -301,6 +301,29 @@ def cpu_ops(planes):
             for e in line.events if any(k == b'hlo_op' for k, _ in e.stats)]
 
 
+def cpu_op_ends(planes):
+    """The number that an op and its "end: NAME" share -> when it ended. Where ops began in the task that recorded the end, after the op
+    itself did, the op had ended before the first of them: whoever ends an op runs what waited for it, and then says so."""
+    starts = {number(e, b'_p'): e.start for e in cpu_ops(planes)}
+    ends = {}
+    for plane in planes:
+        for line in plane.lines:
+            task = None  # ops of the task, None outside one
+            for e in sorted(line.events, key=lambda e: e.start):
+                if e.name == b'ThreadpoolListener::StartRegion':
+                    task = []
+                elif e.name == b'ThreadpoolListener::StopRegion':
+                    task = None
+                elif any(key == b'hlo_op' for key, _ in e.stats):
+                    if task is not None:
+                        task.append(e.start)
+                elif e.name.startswith(b'end: '):
+                    link = number(e, b'_c')
+                    after = [at for at in task or () if at > starts.get(link, e.start)]
+                    ends[link] = min([e.start, *after])
+    return ends
+
+
 def step_annotations(planes):
     """Events of the host with the stat step_num, by start."""
     return sorted((e for p in planes if p.name.startswith(b'/host:') for line in p.lines
