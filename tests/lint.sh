@@ -53,7 +53,7 @@ python3 tests/lint/pointers.py && echo "pointers: clean" || failed=1
 
 # What a test left behind must not be committed with the rest.
 strangers=$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u |
-    grep -vxE '\.(ci|clang-format|clang-tidy|gitignore)|\.github|CHANGELOG.md|NOTICE|SECURITY.md|LICENSE|README.md|ARCHITECTURE.md|CONTRIBUTING.md|CMakeLists.txt|CMakePresets.json|bootstrap.sh|analyzers|bench|cmake|cmd|collectors|docs|examples|formats|include|lib|man|packaging|testdata|tests' | tr '\n' ' ')
+    grep -vxE '\.(ci|clang-format|clang-tidy|gitignore)|\.github|CHANGELOG.md|NOTICE|LICENSES|REUSE.toml|SECURITY.md|LICENSE|README.md|ARCHITECTURE.md|CONTRIBUTING.md|CMakeLists.txt|CMakePresets.json|bootstrap.sh|analyzers|bench|cmake|cmd|collectors|docs|examples|formats|include|lib|man|packaging|testdata|tests' | tr '\n' ' ')
 if [[ -n $strangers ]]; then
     echo "tree: what is this? $strangers"
     failed=1
