@@ -268,6 +268,26 @@ def hostile(open_page):
     page.context.close()
 
 
+def thin(open_page):
+    """Many gaps of nanoseconds are no wall: what is narrower than a pixel is as high as it is long."""
+    lines = ['idsprof-mini 1', 'host h', 'plane /device:GPU:0', 'line 1 "Stream #1(Kernel)"', '0us 100us k correlation_id=1', '400us 100us k correlation_id=2']
+    lines += [f'{500 + 10 * i}.001us 9.999us k correlation_id={i + 3}' for i in range(400)]
+    run = FOLDER / 'thin.mini'
+    run.write_text('\n'.join(lines) + '\n', encoding='utf-8')
+    page = opened(open_page, write_page(run, FOLDER / 'thin.html'))
+    filled = """(us) => { const t = ids.timeline, row = t.visible.find((one) => one.kind === 'gaps'), y = (row.top - t.scroller.scrollTop) * t.ratio;
+        const x = Math.round((t.left + (us * 1000 - t.view.from) / (t.view.to - t.view.from) * t.width) * t.ratio), wide = 40;
+        const copy = new OffscreenCanvas(wide, 19).getContext('2d', { willReadFrequently: true });
+        copy.drawImage(t.canvas, x, y - 4, wide, 19, 0, 0, wide, 19);
+        const data = copy.getImageData(0, 4, wide, 15).data, ground = [...copy.getImageData(0, 0, 1, 1).data].join();
+        let n = 0;
+        for (let i = 0; i < data.length; i += 4) n += [...data.slice(i, i + 4)].join() !== ground;
+        return n / wide / 15; }"""
+    wide, narrow = page.evaluate(filled, 200), page.evaluate(filled, 2230)
+    check(wide > 0.9 and narrow < 0.1, f'a gap of 300 us fills {wide} of its row, and gaps of 1 ns each 10 us fill {narrow}')
+    page.context.close()
+
+
 def million(open_page):
     """A million events: the first frame, a hundred frames of moving, memory. Prints what it measured."""
     run = big_run.write(FOLDER / 'big.xplane.pb', 1_000_000)
@@ -317,6 +337,7 @@ def main():
             look(open_page, path)
         two(open_page)
         hostile(open_page)
+        thin(open_page)
         million(open_page)
     finish()
 

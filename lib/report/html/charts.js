@@ -81,7 +81,7 @@ ids.charts = {};
 
   /* Above this many medians a step is cut at the top, or nobody could see the others. */
   const CUT = 6;
-  const WIDEST_STEP = 96;
+  const WIDEST_STEP = 240;
 
   charts.steps = (table, metrics, zoom) => {
     const accounts = accountsOf(table), rows = table.rows;

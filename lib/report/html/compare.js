@@ -52,6 +52,14 @@ ids.pages = {};
       first ? ["What changed for certain: ", h("bdi", {}, first), "."] : null);
   }
 
+  /* As the terminal says it: sure causes of both signs leave little of themselves. */
+  function cancelling(table, run) {
+    const first = table && table.rows[0], cell = (id) => table.cell(first, id);
+    if (!first || !["same", "unsure"].includes(run.verdict) || !(cell("low") > 0 || cell("high") < 0)) return null;
+    return h("p", {}, "But causes that are sure nearly cancel: the largest is ", h("bdi", {}, cell("cause") || cell("culprit")),
+      `, ${signed(Number(cell("change")), "s")}.`);
+  }
+
   function diffSentence(run) {
     const [a, b] = [Number(run.whole_a), Number(run.whole_b)];
     if (!(a > 0) || !(b > 0)) return null;
@@ -149,7 +157,7 @@ ids.pages = {};
     const over = await twoTimelines(main, run);
     const sections = [
       h("section", { id: "story" }, h("h2", {}, "What differs"), diffSentence(run),
-        doubt(run, tables.get("headline"), tables.get("changes")), findings(tables.get("findings")),
+        cancelling(tables.get("waterfall"), run), doubt(run, tables.get("headline"), tables.get("changes")), findings(tables.get("findings")),
         waterfall(tables.get("waterfall"), run), headline(tables.get("headline"))),
       over, changes(tables.get("changes")), ...rest(tables, ["findings", "headline", "changes"])].filter(Boolean);
     main.append(...sections);
@@ -179,7 +187,7 @@ ids.pages = {};
   /* ---- list ---- */
 
   /* What a run of the list has: id, heading, unit; details are shown with all columns. */
-  const RUN = [["name", "run"], ["time", "recorded"], ["method", "method", null, true], ["gpus", "GPUs", "count", true],
+  const RUN = [["name", "run"], ["time", "time"], ["method", "method", null, true], ["gpus", "GPUs", "count", true],
     ["step", "step", "count", true], ["hosts", "hosts", "count"], ["devices", "devices"], ["device_count", "devices in all", "count", true],
     ["device_kind", "kind", null, true], ["steps", "steps", "count"], ["window", "window", "s"], ["events", "events", "count"],
     ["bytes", "size", "bytes"], ["state", "state"], ["reason", "why"], ["kept", "kept for"], ["path", "path"]];
@@ -196,7 +204,9 @@ ids.pages = {};
     ids.views = new Map();
     const main = frame("Runs", []);
     const broken = runs.filter((run) => run.state !== "whole").length;
-    const table = tableOf("runs", "runs", "Every run that was found, as idsprof list prints them.", RUN, runs);
+    /* A file's own time says nothing of when it was recorded: copying changes it. */
+    const told = runs.map((run) => (run.time_source === "file" ? { ...run, time: `file's time ${run.time}` } : run));
+    const table = tableOf("runs", "runs", "Every run that was found, as idsprof list prints them.", RUN, told);
     const view = ids.view(table, { first: 200, grade: (all, row) => (all.cell(row, "state") === "whole" ? null : "bad") });
     ids.views.set("runs", view);
     const others = tableOf("not_taken", "files that are no run", "Files that look like profiles, and why they were not taken.",

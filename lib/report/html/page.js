@@ -98,7 +98,8 @@
   function sentence(accounts) {
     const rows = accounts ? accounts.rows : [], share = (row) => accounts.text(row, "share");
     if (!rows.length) return "No device did anything in this profile.";
-    const part = (row) => `${ids.accountTitle(accounts.cell(row, "account"))} (${share(row)})`;
+    const named = (title) => (title.includes(",") ? `\u201c${title}\u201d` : title); /* or it reads as two */
+    const part = (row) => `${named(ids.accountTitle(accounts.cell(row, "account")))} (${share(row)})`;
     const work = rows.find((row) => accounts.cell(row, "account") === "work.compute");
     const others = rows.filter((row) => row !== work && accounts.cell(row, "share") >= 0.005).slice(0, 3).map(part);
     const whole = known("steps.mean")

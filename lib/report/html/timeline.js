@@ -19,7 +19,10 @@ class IdsTimeline {
     this.data = data;
     this.rows = idsMarks.rows(data);
     this.details = data.details.map((d) => ({ from: d.from * unit, to: d.to * unit, why: data.texts[d.why], whole: d.whole }));
-    this.window = { from: data.from * unit, to: data.to * unit };
+    const steps = this.rows.find((row) => row.kind === "steps"), first = steps && steps.lanes[0];
+    /* A step may wait before anything runs on a device: it is seen whole. */
+    const begin = first && first.n ? Math.min(data.from * unit, ...steps.lanes.map((lane) => lane.start[0])) : data.from * unit;
+    this.window = { from: begin, to: data.to * unit };
     this.whole = this.extent();
     this.view = this.padded(this.window);
     this.selected = this.hovered = this.measured = this.shown = null;
@@ -100,6 +103,8 @@ class IdsTimeline {
 
   whatIsNotHere() {
     const count = (number) => ids.format(number, "count");
+    if (document.querySelector("meta[name=idsprof-live]"))
+      return `The profile has ${count(this.data.events)} events. Where the view is narrow enough, each of those in the rows in sight is fetched and drawn.`;
     return `The profile has ${count(this.data.events)} events. Rows of devices have every op; rows of threads have what each thread did - ` +
       `a function of the program, a call, and what is innermost - and not each of their ${count(this.data.thread_events)} events. ` +
       (this.beyond ? `Threads were recorded from ${this.time(this.beyond.from)} to ${this.time(this.beyond.to)}; what is far from the devices' window is not drawn. ` : "") +
@@ -332,7 +337,8 @@ class IdsTimeline {
 
   wordsOf(lane, mark) {
     if (lane.count[mark] > 1) return `${ids.format(lane.count[mark], "count")} ${this.nounOf(lane)}`;
-    return this.text("name", lane.what[mark]) || this.data.accounts[this.accountOf(lane, mark)];
+    const account = this.data.accounts[this.accountOf(lane, mark)];
+    return this.text("name", lane.what[mark]) || (account && ids.accountTitle ? ids.accountTitle(account) : account);
   }
 
   time(ns) {

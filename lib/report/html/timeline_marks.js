@@ -53,7 +53,8 @@ idsMarks.rows = (data) => {
     deeper: row.deeper || 0,
     track: row.track || 0,
     isBytes: row.is_bytes,
-    lanes: row.lanes.map((columns) => idsMarks.lane(columns, unit)),
+    /* Of gaps many of nanoseconds would be a wall: what is narrower than a pixel is as high as it is long. */
+    lanes: row.lanes.map((columns) => Object.assign(idsMarks.lane(columns, unit), { thins: row.kind === "gaps" })),
     counter: row.kind === "counter" ? idsMarks.counter(row, unit) : null,
     isFolded: false,
   }));

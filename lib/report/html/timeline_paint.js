@@ -17,6 +17,14 @@ idsPaint.longest = (lane, from, to) => {
   return best;
 };
 
+/* How long the marks between two last together, out of a few. */
+idsPaint.covered = (lane, from, to) => {
+  const stride = Math.max(1, Math.floor((to - from) / 8));
+  let sum = 0;
+  for (let i = from; i < to; i += stride) sum += (lane.end[i] - lane.start[i]) * (lane.count[i] > 1 ? lane.busy[i] / 1000 : 1);
+  return sum * stride;
+};
+
 /* A stretch of neighbouring columns of one colour and height is one rectangle. */
 idsPaint.run = (context) => {
   let colour = null, from = 0, to = 0, top = 0, height = 0;
@@ -44,16 +52,17 @@ idsPaint.lane = (paint, lane, y) => {
   let i = idsMarks.after(lane, from);
   while (i < lane.n && lane.start[i] < to) {
     const x0 = (lane.start[i] - from) * scale;
-    let x1 = (lane.end[i] - from) * scale, mark = i;
+    let x1 = (lane.end[i] - from) * scale, mark = i, thin = 1;
     if (x1 - x0 < 1) {
       const next = idsMarks.after(lane, from + (Math.floor(x0) + 1) / scale, i + 1);
       if (next > i + 1) mark = idsPaint.longest(lane, i, next);
+      if (lane.thins) thin = idsPaint.covered(lane, i, next) * scale;
       i = next;
       x1 = x0 + 1;
     } else i++;
     const a = Math.max(0, Math.floor(x0)), b = Math.min(width, Math.max(a + 1, Math.round(x1)));
-    const share = lane.count[mark] > 1 ? Math.max(0.3, lane.busy[mark] / 1000) : 1;
-    const h = Math.max(3, Math.round(high * share));
+    const share = lane.count[mark] > 1 ? Math.max(lane.thins ? 0.06 : 0.3, lane.busy[mark] / 1000) : 1;
+    const h = Math.max(lane.thins ? 1 : 3, Math.round(high * share * Math.min(1, thin)));
     const seam = b - a > 4 ? 1 : 0; /* between neighbours of one colour */
     run.add(left + a, left + b - seam, y + high - h, h, paint.colourOf(lane, mark));
     if (b - a > 34) texts.push(mark, left + a, b - a);
