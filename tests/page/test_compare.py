@@ -108,6 +108,14 @@ def check_scale(open_page):
     idsprof("scale", *runs, "--html", path)
     page = open_page(path)
     check_command(page, "scale", *runs, "--html", path)
+    check(page.locator("#story .warning").count() == 0, "scale: methods of one scaling are warned of")
+    page.evaluate("""async () => { const columns = ids.report.tables.configurations.columns.map((one) => one.id);
+        for (const row of ids.report.tables.configurations.rows)
+          if (row[columns.indexOf('method')] === 'tad') row[columns.indexOf('scaling')] = 'weak';
+        document.body.replaceChildren(); await ids.pages.scale(); }""")
+    check("lcam strong, tad weak" in page.locator(".facts").inner_text() and page.locator("#story .warning").count() == 1, "scale: unlike scaling is not said")
+    page.context.close()
+    page = open_page(path)
     told = json.loads(idsprof("scale", *runs, "--json"))
     check_same(page, told, "scale")
     cells = rows_of(told["tables"]["configurations"])

@@ -206,6 +206,8 @@ def for_the_page(open_page, path):
     page = opened(open_page, path)
     note = page.inner_text('.tl-note')
     check('The profile has 5 events' in note and 'each of their 3 events' in note and '-f perfetto' in note, f'what is not here is said as {note!r}')
+    told = page.evaluate('[ids.timeline.extractOf(1500, 2000), ids.timeline.extractOf(ids.timeline.whole.from, ids.timeline.whole.to)]')
+    check(told[0].endswith(' -f perfetto --from 1500ns --to 2us') and told[1].endswith(' -f perfetto'), f'every event of a stretch: {told}')
     found = page.evaluate('ids.timeline.find("k1")')
     check(found >= 1, f'find says {found}')
     check(page.evaluate('ids.timeline.find("no such name")') == 0, 'find finds what is not there')

@@ -305,9 +305,14 @@ ids.pages = {};
   ids.pages.scale = async () => {
     const { run } = ids.report, tables = ids.tables(ids.report, ids.about), cells = tables.get("configurations");
     ids.views = new Map();
-    const main = frame("Scaling", [["methods", run.methods], ["scaling", `${run.scaling} (${run.scaling_by})`]]);
+    const kinds = new Map(cells ? cells.rows.map((row) => [methodOf(cells, row), cells.cell(row, "scaling")]) : []);
+    const isMixed = new Set(kinds.values()).size > 1;
+    const main = frame("Scaling", [["methods", run.methods], ["scaling", isMixed ? [...kinds].map(([method, kind]) => `${method} ${kind}`).join(", ")
+      : `${run.scaling} (${run.scaling_by})`]]);
+    const mixed = isMixed ? h("p", { class: "warning", role: "note" },
+      "Work grows with the devices in some methods and not in others: their speed-ups and efficiencies do not compare.") : null;
     const words = "over the number of devices; both axes are logarithmic.";
-    const sections = [h("section", { id: "story" }, h("h2", {}, "Methods and devices"), findings(tables.get("findings")),
+    const sections = [h("section", { id: "story" }, h("h2", {}, "Methods and devices"), mixed, findings(tables.get("findings")),
       cells ? grid(cells) : null, cells ? h("div", { class: "curves" }, curves(cells, "step", "step time", words),
         curves(cells, "speedup", "speed-up", words + " Dashed: the ideal.", true)) : null, losses(tables.get("losses"))),
       ...rest(tables, ["findings"])];

@@ -347,8 +347,10 @@ class IdsTimeline {
 
   /* The command that gives every event of a stretch, to a tenth of it. */
   extractOf(from, to) {
-    const words = (ns) => `${Math.max(0, ns / 1000).toFixed(3)}us`;
-    return `${this.data.extract} -f perfetto --from ${words(from)} --to ${words(to)}`;
+    const words = (ns) => (ns % 1000 ? `${ns.toFixed(0)}ns` : ns % 1e6 ? `${ns / 1e3}us` : `${ns / 1e6}ms`);
+    /* Without a begin it is all from the first event on, also what lies before the devices' first. */
+    const begin = from > 0 ? ` --from ${words(Math.floor(from))}` : "", end = to < this.window.to ? ` --to ${words(Math.ceil(to))}` : "";
+    return `${this.data.extract} -f perfetto${begin}${end}`;
   }
 
   describe(one) {
