@@ -9,19 +9,20 @@ static void on_op(struct ids_adviser *adviser, const struct ids_op_family *op, c
     const struct ids_pieces *pieces = &adviser->pieces;
     const char *share = ids_say_share(adviser, op->time_ps, pieces->compute_ps);
     ids_adviser_give(
-        adviser,
-        &(struct ids_advice){
-            .saves_ps = -1,
-            .per_step = pieces->steps > 0,
-            .account = ids_account_id(IDS_WORK_COMPUTE),
-            .culprit = ids_adviser_text(adviser, op->most->culprit),
-            .where = ids_adviser_text(adviser, op->most->where),
-            .what = what,
-            .evidence = ids_report_text(
-                adviser->report, "compute is %s of %s, %s of it %s",
-                ids_say_share(adviser, pieces->compute_ps, pieces->time_ps), pieces->steps ? "the steps" : "the window",
-                share, op->count > 1 ? ids_report_text(adviser->report, "these %zu ops", op->count) : "this op"),
-            .explain = ids_account_id(IDS_WORK_COMPUTE)});
+        adviser, &(struct ids_advice){.saves_ps = -1,
+                                      .per_step = pieces->steps > 0,
+                                      .account = ids_account_id(IDS_WORK_COMPUTE),
+                                      .culprit = ids_adviser_text(adviser, op->most->culprit),
+                                      .where = ids_adviser_text(adviser, op->most->where),
+                                      .what = what,
+                                      .evidence = ids_report_text(
+                                          adviser->report, "compute is %s of %s, %s of it %s",
+                                          ids_say_share(adviser, pieces->compute_ps, pieces->time_ps),
+                                          pieces->steps ? "the steps" : "the window", share,
+                                          op->most->is_mixed ? "these ops"
+                                          : op->count > 1 ? ids_report_text(adviser->report, "these %zu ops", op->count)
+                                                          : "this op"),
+                                      .explain = ids_account_id(IDS_WORK_COMPUTE)});
 }
 
 static const char *say_op(const struct ids_adviser *adviser, const struct ids_op_family *op) {

@@ -92,6 +92,7 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, enum ids
         .reason = reason,
         .only_moves = only_moves,
         .donates = entry && donates(analysis->trace, entry->op),
+        .is_mixed = entry && entry->is_mixed,
     });
 }
 

@@ -27,7 +27,8 @@ static const struct ids_metric_def metrics[] = {
      "collectives are left out. 0 % is unknown.",
      MEDIAN_OF("occupancy")},
     {"occupancy.achieved_median", "achieved occupancy", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "The same of the occupancy that Kineto estimates from the size of the grid (\"est. achieved occupancy\").",
+     "The same of the occupancy that Kineto estimates from the size of the grid (\"est. achieved occupancy\"), and "
+     "where it wrote 0 of a launch that is known, computed as it does.",
      MEDIAN_OF("achieved_occupancy")},
     {"kernels.tail_share", "tail of kernels", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of the time of the kernels that compute and whose waves of blocks are known which their last, partial wave "

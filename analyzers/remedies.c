@@ -112,6 +112,10 @@ static int is_one_device(const struct ids_circumstances *about) {
     return about->devices == 1;
 }
 
+static int is_mixed(const struct ids_circumstances *about) {
+    return about->is_mixed;
+}
+
 static int only_moves(const struct ids_circumstances *about) {
     return about->only_moves;
 }
@@ -415,6 +419,8 @@ static const struct sentence {
       "from op to op",
       "avoid .contiguous(), casts and clones of large tensors, and keep one memory format", NULL,
       "avoid the copy, or do it inside the kernel that reads it"}},
+    {IDS_WORK_COMPUTE, is_mixed, "Ops of one name in several programs have most of the compute",
+     {"see which of them in the table of ops (fingerprint), and profile that one apart", NULL, NULL, NULL}},
     {IDS_WORK_COMPUTE, NULL, "One op has most of the compute",
      {"profile it apart; try another algorithm, precision or a library kernel", NULL, NULL, NULL}},
 };

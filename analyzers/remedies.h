@@ -29,6 +29,7 @@ struct ids_circumstances {
     int both_ways;       /* of copy.h2d: copies to the host run at the same time */
     const char *reason;  /* of host.compile: why the culprit was compiled again; NULL unknown */
     int only_moves;      /* of work.compute: the op copies or transposes, and computes nothing */
+    int is_mixed;        /* of work.compute: ops of one name in several programs, which compute different things */
     int donates;         /* results of the program take the memory of its arguments already */
 };
 

@@ -11,27 +11,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The windows of the devices of which anything is known: one of which nothing is known is not at zero. */
+#define WINDOWS_WITH(column)                                                                                         \
+    "(SELECT sum(dur_ps) FROM devices WHERE run = :run AND is_active = 1 AND id IN (SELECT device_id FROM op_costs " \
+    "WHERE run = :run AND " column " IS NOT NULL))"
 /* A share above 1 means that a peak or a count is wrong; it is told apart in C, and is no value here. */
-#define SHARE_OF_WINDOWS(sum)                                                                    \
-    "SELECT CASE WHEN x <= 1.000000001 THEN x END FROM (SELECT " sum " * 1.0 / " IDS_SQL_WINDOWS \
-    " AS x FROM op_costs WHERE run = :run)"
+#define SHARE_OF_WINDOWS(sum, column)                                \
+    "SELECT CASE WHEN x <= 1.000000001 THEN x END FROM (SELECT " sum \
+    " * 1.0 / " WINDOWS_WITH(column) " AS x FROM op_costs WHERE run = :run)"
 
 static const struct ids_metric_def metrics[] = {
     {"efficiency.flops", "FLOP/s", IDS_UNIT_FLOPS, IDS_BETTER_HIGHER,
-     "Operations that the ops of a device computed, by second of its window, the mean of the devices. Operations are "
-     "those of the file (TPU), else those that idsprof counts in the program.",
-     "SELECT sum(flops) * 1e12 / " IDS_SQL_WINDOWS " FROM op_costs WHERE run = :run"},
+     "Operations that the ops of a device computed, by second of its window, the mean of the devices of which any are "
+     "known. Operations are those of the file (TPU), else those that idsprof counts in the program.",
+     "SELECT sum(flops) * 1e12 / " WINDOWS_WITH("flops") " FROM op_costs WHERE run = :run"},
     {"efficiency.flops_share", "of peak FLOP/s", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of the window that the operations alone would take at the device's peak: for each op that of the units "
      "that multiply what it multiplies. The peak is that of --peak-flops, of the profile, or of the data sheet.",
-     SHARE_OF_WINDOWS("sum(flops_ps)")},
+     SHARE_OF_WINDOWS("sum(flops_ps)", "flops")},
     {"efficiency.bandwidth", "memory bandwidth", IDS_UNIT_RATE, IDS_BETTER_HIGHER,
      "Bytes that the ops of a device read from and wrote to its main memory, by second of its window, the mean of the "
-     "devices. Of a TPU without those that stay in the core's own memory.",
-     "SELECT sum(bytes) * 1e12 / " IDS_SQL_WINDOWS " FROM op_costs WHERE run = :run"},
+     "devices of which any are known. Of a TPU without those that stay in the core's own memory.",
+     "SELECT sum(bytes) * 1e12 / " WINDOWS_WITH("bytes") " FROM op_costs WHERE run = :run"},
     {"efficiency.bandwidth_share", "of peak bandwidth", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of the window that the bytes alone would take at the peak bandwidth of the device's memory.",
-     SHARE_OF_WINDOWS("sum(bytes_ps)")},
+     SHARE_OF_WINDOWS("sum(bytes_ps)", "bytes")},
     {"efficiency.memory_bound", "bandwidth while memory-bound", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of the peak bandwidth that ops reach which memory bounds. Only where these are most of the time of ops "
      "with a roofline, for elsewhere it says little of the run.",
@@ -44,7 +48,8 @@ static const struct ids_metric_def metrics[] = {
      "device can compute its operations or move its bytes, whichever takes longer.",
      SHARE_OF_WINDOWS(
          "sum(CASE WHEN computes = 1 AND self_ps > roof_ps THEN self_ps - roof_ps WHEN roof_ps IS NOT NULL "
-         "THEN 0 END)")},
+         "THEN 0 END)",
+         "roof_ps")},
     {"efficiency.judged_share", "with a roofline", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of all device time of the ops whose operations, bytes and peaks are known. The other figures of this "
      "section say nothing of the rest.",
@@ -78,6 +83,7 @@ static const struct ids_column_def columns[] = {
     {"name", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
     {"place", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def roofline = {
     "roofline",
@@ -112,15 +118,17 @@ static const struct ids_table_def programs = {
 
 #define ROUNDING 1e-9 /* of sums of times that are the same */
 
-static void put_share(struct ids_report *report, const char *id, const char *device, double part, double whole,
-                      const char *missing) {
+/* NULL: there is no value. */
+static struct ids_metric *put_share(struct ids_report *report, const char *id, const char *device, double part,
+                                    double whole, const char *missing) {
     if (missing)
         ids_report_no_data(report, id, IDS_UNIT_RATIO, device, "%s", missing);
     else if (!(part <= whole * (1 + ROUNDING)))
         ids_report_no_data(report, id, IDS_UNIT_RATIO, device,
                            "more than the peak: the peak or the counted operations and bytes are wrong");
     else
-        ids_report_metric(report, id, device, ids_real_value(IDS_UNIT_RATIO, part / whole));
+        return ids_report_metric(report, id, device, ids_real_value(IDS_UNIT_RATIO, part / whole));
+    return NULL;
 }
 
 static void put_rate(struct ids_report *report, const char *id, enum ids_unit unit, const char *device, int known,
@@ -159,12 +167,27 @@ static void put_memory_bound(struct ids_report *report, const char *device, cons
     put_share(report, "efficiency.memory_bound", device, cost->memory_roof, cost->memory_time, missing);
 }
 
-/* Of one device, or of all together (device NULL); `time` are their windows. */
-static void put_efficiency(struct ids_report *report, const char *device, const struct ids_op_cost *cost, double time) {
-    put_rate(report, "efficiency.flops", IDS_UNIT_FLOPS, device, cost->has_flops, cost->flops, time);
-    put_rate(report, "efficiency.bandwidth", IDS_UNIT_RATE, device, cost->has_bytes, cost->bytes, time);
-    put_share(report, "efficiency.flops_share", device, cost->flops_time, time, why_no_flops(cost));
-    put_share(report, "efficiency.bandwidth_share", device, cost->bytes_time, time, why_no_bytes(cost));
+/* What something is known of: costs, and the windows of the devices that have them, in seconds. */
+struct costs_in_windows {
+    struct ids_op_cost cost;
+    double flops, bytes, roof;
+};
+
+static void add_device(struct costs_in_windows *sum, const struct ids_op_cost *cost, double window) {
+    ids_op_cost_add(&sum->cost, cost);
+    if (cost->has_flops) sum->flops += window;
+    if (cost->has_bytes) sum->bytes += window;
+    if (cost->has_roof) sum->roof += window;
+}
+
+/* Of one device, or of all together (device NULL). */
+static void put_efficiency(struct ids_report *report, const char *device, const struct costs_in_windows *sum) {
+    const struct ids_op_cost *cost = &sum->cost;
+    double time = sum->roof;
+    put_rate(report, "efficiency.flops", IDS_UNIT_FLOPS, device, cost->has_flops, cost->flops, sum->flops);
+    put_rate(report, "efficiency.bandwidth", IDS_UNIT_RATE, device, cost->has_bytes, cost->bytes, sum->bytes);
+    put_share(report, "efficiency.flops_share", device, cost->flops_time, sum->flops, why_no_flops(cost));
+    put_share(report, "efficiency.bandwidth_share", device, cost->bytes_time, sum->bytes, why_no_bytes(cost));
     const char *no_loss = why_no_roof(cost);
     if (!no_loss && cost->lost_time > time * (1 + ROUNDING))
         no_loss = "its ops run beside each other: what each took above its roofline sums to more than the window";
@@ -213,20 +236,41 @@ static double model_of(const struct ids_analysis *analysis, double *ret_flops, d
     return steps ? steps_time(analysis) : (double)ids_windows_total(analysis) * 1e-12;
 }
 
+/* Which peak the model's operations are measured by. What the user counts has no type. */
+static void say_peak(const struct ids_analysis *analysis, struct ids_report *report, struct ids_metric *mfu) {
+    const struct ids_params *params = &analysis->params;
+    char rate[IDS_VALUE_ROOM];
+    if (params->flops_per_step > 0 && !analysis->steps.count) {
+        ids_report_rule(report, mfu, "--flops-per-step says nothing here: no steps in this trace");
+        return;
+    }
+    struct ids_peaks peaks = ids_peaks_of(analysis->trace, analysis->busy[0].device, params);
+    if (!peaks.flops_from) return;
+    ids_value_format(ids_real_value(IDS_UNIT_FLOPS, peaks.flops[IDS_BY_BF16]), rate, sizeof rate);
+    ids_report_rule(report, mfu, "%s is the peak (%s%s)", rate, peaks.flops_from,
+                    params->peak_flops > 0 ? ""
+                    : params->flops_per_step > 0
+                        ? "; for bf16 and f16: give --peak-flops where the model multiplies another type"
+                        : "; for bf16 and f16, other types have their own");
+}
+
 static void put_mfu(const struct ids_analysis *analysis, struct ids_report *report) {
     double flops, model_time, time = model_of(analysis, &flops, &model_time);
     size_t steps = analysis->steps.count;
-    const char *none = "no op of this trace has a known number of operations of the model";
+    const char *none = analysis->params.flops_per_step > 0 && !steps
+                           ? "no steps in this trace, which --flops-per-step is of"
+                           : "no op of this trace has a known number of operations of the model";
     if (flops > 0 && steps)
         ids_report_metric(report, "efficiency.model_flops", NULL,
                           ids_real_value(IDS_UNIT_NUMBER, flops / (double)steps));
     else
         ids_report_no_data(report, "efficiency.model_flops", IDS_UNIT_NUMBER, NULL, "%s",
                            flops > 0 ? "no steps in this trace" : none);
-    put_share(report, "efficiency.mfu", NULL, model_time, time,
-              flops <= 0        ? none
-              : model_time <= 0 ? no_peak_flops
-                                : NULL);
+    struct ids_metric *mfu = put_share(report, "efficiency.mfu", NULL, model_time, time,
+                                       flops <= 0        ? none
+                                       : model_time <= 0 ? no_peak_flops
+                                                         : NULL);
+    if (mfu) say_peak(analysis, report, mfu);
     put_tokens(analysis, report);
 }
 
@@ -272,8 +316,9 @@ static void list_row(struct ids_report *report, const struct ids_table *from, si
     struct ids_value cells[IDS_COST_CELLS];
     for (int i = 0; i < IDS_COST_CELLS; i++) cells[i] = cell(from, row, same[i]);
     const struct ids_value values[] = {
-        cell(from, row, "self"), cell(from, row, "share"), IDS_COST_VALUES(cells),    note_on(cells),
-        cell(from, row, "ops"),  cell(from, row, "name"),  cell(from, row, "module"), cell(from, row, "place"),
+        cell(from, row, "self"),        cell(from, row, "share"), IDS_COST_VALUES(cells),    note_on(cells),
+        cell(from, row, "ops"),         cell(from, row, "name"),  cell(from, row, "module"), cell(from, row, "place"),
+        cell(from, row, "fingerprint"),
     };
     IDS_ROW(report, ids_report_table(report, &roofline), columns, values);
 }
@@ -353,7 +398,7 @@ static int list_programs(struct ids_report *report) {
 /* ---- all ---- */
 
 static void put_metrics(const struct ids_analysis *analysis, struct ids_report *report) {
-    struct ids_op_cost all = {.runs = 0};
+    struct costs_in_windows all = {.flops = 0};
     double time = (double)ids_windows_total(analysis) * 1e-12;
     const struct ids_op_cost *of_device = analysis->costs.of_device;
     if (!analysis->busy_count || time <= 0) {
@@ -363,15 +408,18 @@ static void put_metrics(const struct ids_analysis *analysis, struct ids_report *
     for (size_t b = 0; b < analysis->busy_count && of_device; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
         double window = (double)(busy->end_ps - busy->start_ps) * 1e-12;
-        ids_op_cost_add(&all, &of_device[b]);
-        if (analysis->busy_count > 1 && window > 0) put_efficiency(report, busy->device->key, &of_device[b], window);
+        struct costs_in_windows alone = {.flops = 0};
+        if (window <= 0) continue;
+        add_device(&alone, &of_device[b], window);
+        add_device(&all, &of_device[b], window);
+        if (analysis->busy_count > 1) put_efficiency(report, busy->device->key, &alone);
     }
-    put_efficiency(report, NULL, &all, time);
+    put_efficiency(report, NULL, &all);
     const struct ids_table *categories = ids_report_find_table(report, "op_categories");
     double device_time = 0;
     for (size_t row = 0; categories && row < categories->row_count; row++)
         device_time += (double)cell(categories, row, "self").i * 1e-12;
-    put_share(report, "efficiency.judged_share", NULL, all.judged_time, device_time,
+    put_share(report, "efficiency.judged_share", NULL, all.cost.judged_time, device_time,
               device_time > 0 ? NULL : ids_no_activity_reason(analysis));
     put_mfu(analysis, report);
 }

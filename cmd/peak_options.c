@@ -10,7 +10,7 @@ static int read_count(const char *text, double *ret_count) {
     static const char letters[] = "kMGTPE";
     size_t length = strlen(text);
     double scale = 1;
-    const char *letter = length ? strchr(letters, text[length - 1]) : NULL;
+    const char *letter = length ? strchr(letters, text[length - 1] == 'K' ? 'k' : text[length - 1]) : NULL;
     if (letter) {
         for (const char *at = letters; at <= letter; at++) scale *= 1000;
         length--;
@@ -27,6 +27,8 @@ static int take_count(const char *option, const char *text, double *count, struc
 
 static int take_rate(const char *option, const char *text, enum ids_unit unit, double *rate, struct ids_error *err) {
     if (!text) return 0;
+    /* "125T" is as good as "125 TFLOP/s"; a number alone says nothing of its size. */
+    if (*text && !strchr("0123456789. ", text[strlen(text) - 1]) && read_count(text, rate)) return 0;
     int code = ids_amount_parse(text, strlen(text), unit, rate, err);
     if (!code && !(*rate > 0 && *rate <= 1e30)) code = ids_fail(err, IDS_USAGE, "'%s' is not above 0", text);
     return code ? ids_error_at(err, "--%s", option) : 0;

@@ -43,6 +43,7 @@ enum ids_device_state {
 /* An account with one culprit. Texts are ids of ids_ledger.texts, 0 none. */
 struct ids_ledger_entry {
     uint8_t account;  /* enum ids_account */
+    uint8_t is_mixed; /* of work: ops of one name and place that compute different things, of several programs */
     uint32_t culprit; /* an op, a function, a call, a region, a rank */
     uint32_t where;   /* file:line, the op's path, what the rank did */
     uint32_t op;      /* of work: an op that it is the time of, index + 1 of trace->ops; 0 none */

@@ -79,6 +79,12 @@ static struct ids_text place_of_work(const struct ids_trace *trace, const struct
     return ids_strings_text(&trace->strings, text);
 }
 
+static void note_op(const struct ids_trace *trace, struct ids_ledger_entry *entry, uint32_t op) {
+    uint64_t one = entry->op ? trace->ops[entry->op - 1].fingerprint : 0, other = trace->ops[op].fingerprint;
+    if (one && other && one != other) entry->is_mixed = 1;
+    entry->op = op + 1;
+}
+
 static int entry_of_work(struct ids_booking *booking, enum ids_account account, const struct ids_event *event,
                          uint32_t *ret_entry) {
     const struct ids_trace *trace = booking->analysis->trace;
@@ -87,7 +93,7 @@ static int entry_of_work(struct ids_booking *booking, enum ids_account account, 
     if (!found->number || found->account != (unsigned)account) {
         int64_t entry = ids_booking_entry(booking, account, name_of_work(trace, event), place_of_work(trace, event));
         if (entry < 0) return -1;
-        if (event->op != IDS_NONE) booking->ledger->entries[entry].op = event->op + 1;
+        if (event->op != IDS_NONE) note_op(trace, &booking->ledger->entries[entry], event->op);
         *found = (struct ids_found_entry){(uint32_t)(entry + 1) & 0xffffff, account};
     }
     *ret_entry = found->number - 1;

@@ -117,6 +117,13 @@ static double log_of_lengths(const struct ids_hlo_module *module, const struct i
     return log;
 }
 
+/* 5 n log n of n complex numbers. Of a real transform one side has the n / 2 + 1 numbers of half a spectrum, whichever
+ * direction it goes, and half the work. */
+static double fft_flops(const struct ids_hlo_module *module, const struct ids_hlo_instruction *fft) {
+    double from = operand_elements(module, fft, 0), to = result_elements(module, fft);
+    return 5 * (from < to ? from : to) * log_of_lengths(module, fft);
+}
+
 /* n log n comparisons of each row along the dimension that is sorted. */
 static double sort_flops(const struct ids_hlo_module *module, const struct ids_hlo_instruction *sort) {
     const struct ids_hlo_shape *shape = ids_hlo_array_of(module, ids_hlo_operand_shape(module, sort, 0));
@@ -184,7 +191,7 @@ static void count_flops(struct ids_hlo_costs *costs, enum ids_cost_kind kind,
         set_flops(cost, sort_flops(module, instruction));
         break;
     case IDS_COST_FFT:
-        set_flops(cost, 5 * operand_elements(module, instruction, 0) * log_of_lengths(module, instruction));
+        set_flops(cost, fft_flops(module, instruction));
         break;
     case IDS_COST_TRIANGULAR_SOLVE:
     case IDS_COST_CHOLESKY: {

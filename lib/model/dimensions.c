@@ -147,6 +147,15 @@ static double share_of(double value) {
     return value > 0 && value <= 1 ? value : -1;
 }
 
+/* Kineto writes whole percents, so 0 for a grid that fills little of the device; and 0 where its calculator gives up
+ * (CUTLASS's kernels, with more shared memory than a launch has without asking). Where it is 0, what Kineto computes is
+ * computed here: it divides the grid among the multiprocessors, and by what fits there. */
+static double achieved_of(double value, const struct ids_shape *shape) {
+    double fills = shape->waves < 1 ? shape->waves : 1;
+    if (value > 0 || value < 0) return share_of(value);
+    return shape->occupancy > 0 && shape->waves > 0 ? shape->occupancy * fills : -1;
+}
+
 /* "[8,1,1]" */
 static uint64_t triple_of(struct ids_trace *trace, const struct ids_arg *arg, int64_t ret_values[3]) {
     if (!arg) return 0;
@@ -184,7 +193,7 @@ static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_fac
     uint64_t key = ids_key_of(triple_of(trace, facts->grid, shape.grid), triple_of(trace, facts->block, shape.block));
     key = ids_key_of(ids_key_of(key, (uint64_t)facts->registers), (uint64_t)facts->shared_memory);
     key = ids_key_of(ids_key_of(key, shape.groups), (uint64_t)(int64_t)(shape.occupancy * 1e6));
-    key = ids_key_of(key, (uint64_t)(int64_t)(shape.achieved * 1e6));
+    key = ids_key_of(key, (uint64_t)(int64_t)(facts->achieved * 1e6));
     key = ids_key_of(ids_key_of(key, (uint64_t)shape.group_size), kind);
     uint64_t *place = ids_keymap_at(&dimensions->launches, key);
     if (!place) return ids_no_memory(err);
@@ -193,6 +202,7 @@ static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_fac
         if (!added) return ids_no_memory(err);
         *added = shape;
         ids_hardware_fill(device, added);
+        added->achieved = achieved_of(facts->achieved, added);
         *place = trace->shape_count;
     }
     *ret_shape = (uint32_t)(*place - 1);
@@ -221,8 +231,8 @@ int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *fact
         *place = trace->shape_count;
         ids_kernel_details(text_of(trace, text), shape);
         if (shape->occupancy < 0) shape->occupancy = share_of(facts->occupancy);
-        shape->achieved = share_of(facts->achieved);
         ids_hardware_fill(device, shape);
+        shape->achieved = achieved_of(facts->achieved, shape);
     }
     *ret_shape = (uint32_t)(*place - 1);
     return 0;

@@ -256,9 +256,9 @@ struct ids_call {
 struct ids_shape {
     int64_t registers, static_shared_bytes, dynamic_shared_bytes;
     int64_t grid[3], block[3];
-    double occupancy; /* theoretical, of the file or else computed (hardware.h), 0..1; negative unknown */
-    double achieved;  /* Kineto's estimate, which is less where the grid does not fill the device; negative unknown */
-    double waves;     /* blocks of the grid, in times of what the device holds at once; negative unknown */
+    double occupancy;       /* theoretical, of the file or else computed (hardware.h), 0..1; negative unknown */
+    double achieved;        /* as Kineto estimates: less where the grid does not fill the device; negative unknown */
+    double waves;           /* blocks of the grid, in times of what the device holds at once; negative unknown */
     int32_t blocks_at_once; /* on a multiprocessor; 0 unknown */
     uint8_t limit;          /* enum ids_occupancy_limit: what keeps more threads from being there */
     uint32_t groups;        /* text: the ranks that take part, of a collective in a Kineto file; empty unknown */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kineto's "est. achieved occupancy %" of every kernel of the shared traces is what our theoretical occupancy and the waves of
 its grid give: blocks of the grid on each multiprocessor, but no more than fit, times threads. Kineto computes it with NVIDIA's
-calculator from figures of the driver, we from the vendors' tables. It writes whole per cents, and 0 where it is less than one.
+calculator from figures of the driver, we from the vendors' tables. It writes whole per cents, and 0 where it is less than one or its calculator gives up: there the report has ours.
 Environment: IDSPROF, IDS_SHARED.  Exit: 0, 1, 77."""
 import json
 import os
@@ -38,4 +38,4 @@ for folder in FOLDERS:
     print(f"{folder}: {here} kernels")
     compared += here
 print(f"{compared} kernels by launch shape, {failures} unlike")
-sys.exit(failures > 0 or compared < 1500)
+sys.exit(failures > 0 or compared < 2000)

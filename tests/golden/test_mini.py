@@ -7,6 +7,7 @@ The expectations were derived by hand from the definitions of the metrics, each 
     #= metric ID VALUE                          over all devices
     #= metric ID @DEVICEKEY VALUE               of one device
     #= reason ID SUBSTRING                      why there is no value ("" for: any reason, but one)
+    #= rule ID SUBSTRING                        what the value rests on
     #= rows TABLE N
     #= cell TABLE COLUMN=VALUE COLUMN VALUE     of the one row that has VALUE in COLUMN
     #= grade ID WORD                            good, warn, bad, none
@@ -101,12 +102,12 @@ def check_line(report, line):
         if rest.startswith("@"):
             device, rest = rest[1:].split(None, 1)
         expect(metric(report, metric_id, device), rest)
-    elif kind == "reason":
+    elif kind in ("reason", "rule"):
         metric_id, part = rest.split(None, 1)
         metric(report, metric_id)
-        reason = report["metrics"][metric_id].get("reason")
-        if not reason or part.strip('"') not in reason:
-            raise Wrong(f"the reason is {reason!r}")
+        said = report["metrics"][metric_id].get(kind)
+        if not said or part.strip('"') not in said:
+            raise Wrong(f"the {kind} is {said!r}")
     elif kind == "grade":
         metric_id, word = rest.split()
         if report["metrics"][metric_id].get("grade", "none") != word:

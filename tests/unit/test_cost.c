@@ -532,6 +532,31 @@ START_TEST(others) {
 }
 END_TEST
 
+/* Of 16 complex numbers 5 * 16 * 4. Of 16 real ones half a spectrum, 9 numbers: as much there and back. */
+START_TEST(transforms) {
+    begin();
+    computation();
+    uint32_t half = array(F32, 9, -1), whole = array(F32, 16, -1);
+    int a = put("parameter", whole, -1), there, back, both;
+    struct pb length = {0};
+    pb_varint(&length, 16);
+    both = put("fft", whole, a, -1);
+    attribute(HLO_INSTRUCTION_FFT_LENGTH, length);
+    there = put("fft", half, a, -1);
+    length = (struct pb){0};
+    pb_varint(&length, 16);
+    attribute(HLO_INSTRUCTION_FFT_LENGTH, length);
+    back = put("fft", whole, there, -1);
+    length = (struct pb){0};
+    pb_varint(&length, 16);
+    attribute(HLO_INSTRUCTION_FFT_LENGTH, length);
+    is(both, 320, 128);
+    is(there, 180, 100);
+    is(back, 180, 100);
+    end();
+}
+END_TEST
+
 /* A window of 2 x 2 over 64 values gives 16: 3 maxima each. */
 START_TEST(windows) {
     begin();
@@ -605,4 +630,4 @@ END_TEST
 
 IDS_RUN_SUITE("cost", dot, dot_damaged, library_dot, library_works_in, attention, convolution, convolution_windows,
               library_convolution, slices, read_once, updates, two_results, loops, branches_and_circles, others,
-              windows, enormous, text_products, text_cut)
+              transforms, windows, enormous, text_products, text_cut)

@@ -122,6 +122,9 @@ static const struct {
     {{IDS_COMM_TRANSFER, IDS_JAX, CPU_DEVICE, .devices = 2}, "!latency-hiding"},
     /* a copy needs no other algorithm */
     {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE}, "another algorithm"},
+    {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE}, "One op"},
+    {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .is_mixed = 1}, "Ops of one name in several programs"},
+    {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .is_mixed = 1, .only_moves = 1}, "!several programs"},
     {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .only_moves = 1}, "!algorithm"},
     {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .only_moves = 1}, "donate"},
     {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .only_moves = 1, .donates = 1}, "!donate"},
