@@ -35,7 +35,7 @@ class IdsTimeline {
     const live = document.querySelector("meta[name=idsprof-live]");
     this.live_events = live ? new IdsLive(this, live.content) : null;
     this.say(this.summary());
-    this.draw();
+    this.paint();
     this.look();
   }
 
@@ -639,18 +639,18 @@ class IdsTimeline {
     if (window.ResizeObserver) new ResizeObserver(() => this.scroller.clientWidth - this.left !== this.width && this.again()).observe(this.element);
   }
 
+  /* At once: a canvas of another size is black until it is painted. */
   again() {
     this.strip = null;
     this.readTheme();
     this.layOut();
-    this.draw();
+    this.paint();
   }
 
   /* Paper is light, and nobody draws between now and then. */
   print(isPrinting) {
     this.isPrinting = isPrinting;
     this.again();
-    this.paint();
   }
 
   /* "/" searches wherever one reads, unless one writes; of two timelines the first. */
