@@ -13,6 +13,8 @@
 
 #pragma weak dlsym /* see glibc.h */
 
+enum { SYMBOL_ENTRY = 1 }; /* glibc's RTLD_DL_SYMENT; other C libraries have neither it nor dladdr1 */
+
 static struct ids_task_files files = {.name = "syscall"};
 
 void ids_python_gil_find(struct ids_python_gil *gil) {
@@ -23,7 +25,7 @@ void ids_python_gil_find(struct ids_python_gil *gil) {
         (int (*)(const void *, Dl_info *, void **, int))dlsym(RTLD_DEFAULT, "dladdr1");
     Dl_info info;
     void *symbol = NULL;
-    if (!runtime || !find || !find(runtime, &info, &symbol, RTLD_DL_SYMENT) || !symbol) return;
+    if (!runtime || !find || !find(runtime, &info, &symbol, SYMBOL_ENTRY) || !symbol) return;
     uintptr_t from = (uintptr_t)runtime;
     *gil = (struct ids_python_gil){from, from + ((const ElfW(Sym) *)symbol)->st_size};
 }

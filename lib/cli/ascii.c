@@ -113,11 +113,17 @@ static FILE *ascii_file(struct ascii_stream *stream, char *buffer, int mode, siz
     return file;
 }
 
+/* glibc's stdout is a variable. Where it is a constant, as in musl, the program's words stay UTF-8. */
 void ids_ascii_output(int and_stdout) {
+#ifdef __GLIBC__
     static struct ascii_stream output = {.fd = STDOUT_FILENO}, messages = {.fd = STDERR_FILENO};
     static char output_buffer[256 * 1024], messages_buffer[BUFSIZ];
     FILE *file = ascii_file(&messages, messages_buffer, _IOLBF, sizeof messages_buffer);
     if (file) stderr = file;
     file = and_stdout ? ascii_file(&output, output_buffer, _IOFBF, sizeof output_buffer) : NULL;
     if (file) stdout = file;
+#else
+    (void)ascii_file;
+    (void)and_stdout;
+#endif
 }

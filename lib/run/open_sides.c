@@ -4,8 +4,8 @@
 #include "lib/run/find_runs.h"
 #include "lib/run/format_names.h"
 #include "lib/run/open_run.h"
+#include "lib/run/pattern.h"
 
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -77,7 +77,7 @@ static int add_pattern(struct ids_engine *engine, struct ids_open_side *side, co
     struct ids_open_options all = *options;
     size_t first = side->count;
     glob_t found = {0};
-    int why = glob(path, GLOB_BRACE | GLOB_TILDE, NULL, &found);
+    int why = glob(path, IDS_PATTERN, NULL, &found);
     if (why == GLOB_NOSPACE) return ids_no_memory(err);
     int code = why ? ids_fail(err, IDS_NOT_FOUND, "'%s': nothing is called so", path) : 0;
     all.newest = 0;

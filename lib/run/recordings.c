@@ -4,9 +4,9 @@
 #include "lib/base/vec.h"
 #include "lib/run/find_runs.h"
 #include "lib/run/open_run.h"
+#include "lib/run/pattern.h"
 
 #include <dirent.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +152,7 @@ static int add_unusable(struct opening *opening, const char *path, const struct 
 
 static int add_pattern(struct opening *opening, const char *path, struct ids_error *err) {
     glob_t found = {0};
-    int why = glob(path, GLOB_BRACE | GLOB_TILDE, NULL, &found);
+    int why = glob(path, IDS_PATTERN, NULL, &found);
     if (why == GLOB_NOSPACE) return ids_no_memory(err);
     int code = why ? ids_fail(err, IDS_NOT_FOUND, "'%s': nothing is called so", path) : 0;
     for (size_t i = 0; i < found.gl_pathc && !code; i++) {

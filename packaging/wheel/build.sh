@@ -11,30 +11,12 @@ cd "$(dirname "$0")/../.."
 here=packaging/wheel
 work=$PWD/build/wheel
 version=$(sed -n 's/^project(idsprof VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-export ZIG_LOCAL_CACHE_DIR=$work/zig-cache ZIG_GLOBAL_CACHE_DIR=$work/zig-cache
-mkdir -p "$work"
-
-python=$work/venv/bin/python
-if ! cmp -s $here/requirements.txt "$work/venv/made-from"; then
-    python3 -m venv --clear "$work/venv"
-    "$python" -m pip install -q -r $here/requirements.txt
-    cp $here/requirements.txt "$work/venv/made-from"
-fi
-
-tool() { # FILE WORDS...: a program of one name, as builds want their compilers
-    local file=$1
-    shift
-    printf '#!/bin/sh\nexec %s -m ziglang %s "$@"\n' "$python" "$*" >"$file"
-    chmod +x "$file"
-}
+# shellcheck source=packaging/zig.sh
+source packaging/zig.sh
 
 build() { # ARCH
     local arch=$1 folder=$work/$1 emulator=""
-    mkdir -p "$folder/bin"
-    tool "$folder/bin/cc" cc -target "$arch-linux-gnu.2.17"
-    tool "$folder/bin/ar" ar
-    tool "$folder/bin/ranlib" ranlib
-    export CC=$folder/bin/cc AR=$folder/bin/ar RANLIB=$folder/bin/ranlib
+    zig_tools "$folder/bin" "$arch-linux-gnu.2.17"
     bash $here/libraries.sh "$arch" "$folder/prefix"
     [[ $arch == "$(uname -m)" ]] || emulator="qemu-$arch -L /usr/$arch-linux-gnu" # the program prints its completions
     PKG_CONFIG_LIBDIR=$folder/prefix/lib/pkgconfig cmake -S . -B "$folder/program" -G Ninja \

@@ -1,10 +1,11 @@
 #!/bin/bash
-# libraries.sh ARCH PREFIX: builds the libraries that idsprof is made of, static, from Debian's sources, for any Linux since glibc 2.17.
+# libraries.sh ARCH PREFIX [LIBC]: builds the libraries that idsprof is made of, static, from Debian's sources, with $CC and for its C
+# library: gnu unless told otherwise, or musl.
 #
-# Called by build.sh, which says what is needed. Each library is made by its own build where that can be told about another compiler,
+# Called by the scripts build.sh, which say what is needed. Each library is made by its own build where that can be told about another compiler,
 # and of its sources where it is one file. What is made already is not made again.
 set -euo pipefail
-arch=$1 prefix=$2
+arch=$1 prefix=$2 libc=${3:-gnu}
 work=$(dirname "$prefix")
 sources=$work/../sources
 packages=(zlib libisal libzstd xz-utils libarchive protobuf-c cjson sqlite3 nghttp2 libmicrohttpd)
@@ -154,7 +155,7 @@ make_libmicrohttpd() { # a server on loopback: no TLS
 
 fetch_sources
 sources=$(cd "$sources" && pwd)
-host=$arch-linux-gnu
+host=$arch-linux-$libc
 flags=(-O3 -fPIC -fvisibility=hidden -w)
 export CFLAGS="${flags[*]}"
 cross=(-DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$arch" "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_AR=$AR" "-DCMAKE_RANLIB=$RANLIB"
