@@ -22,7 +22,6 @@ static long terminal_of(int64_t process) {
 }
 
 int ids_trigger_is_elsewhere(const struct ids_targets *targets) {
-    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) return 0;
     long here = terminal_of(getpid());
     for (size_t i = 0; i < targets->count; i++) {
         if (terminal_of(targets->at[i].pid) != here) return 1;
@@ -32,6 +31,7 @@ int ids_trigger_is_elsewhere(const struct ids_targets *targets) {
 
 int ids_trigger_confirm(int stop) {
     char answer[16] = "";
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) return 0; /* nobody is there to answer */
     ids_say("trigger", "%s? [y/N]", stop ? "end its window" : "open a window in it");
     if (!fgets(answer, sizeof answer, stdin)) return 0;
     return answer[0] == 'y' || answer[0] == 'Y';

@@ -4,9 +4,9 @@
 
 #include "lib/capture/targets.h"
 
-/* Whether somebody sits at a terminal here, and the programs were started from another one. */
+/* Whether a program was started from another terminal than this one. */
 int ids_trigger_is_elsewhere(const struct ids_targets *targets);
-/* Asks; 1: yes. */
+/* Asks; 1: yes. 0 too where nobody can answer. */
 int ids_trigger_confirm(int stop);
 
 #endif

@@ -7,6 +7,8 @@
 
 /* Of PyASCIIObject, PyCompactUnicodeObject and PyBytesObject, with 64 bits. */
 enum { TEXT_LENGTH = 16, TEXT_STATE = 32, BYTES_LENGTH = 16, BYTES_BEGIN = 32 };
+/* co_flags of generators, coroutines and both in one. */
+enum { OF_GENERATORS = 0x20 | 0x80 | 0x200 };
 enum { LONGEST_TEXT = 4096, LONGEST_LINES = 1 << 20, CHECK_EVERY = 16, OBJECT_TYPE = 8 };
 
 void ids_python_codes_done(struct ids_python_codes *codes) {
@@ -109,6 +111,9 @@ static int read_code(const struct ids_python_layout *layout, uintptr_t address, 
     code->file_object = word_of(object, layout->code_filename);
     code->name_object = word_of(object, layout->code_name);
     memcpy(&code->first_line, object + layout->code_first_line, sizeof code->first_line);
+    uint32_t flags;
+    memcpy(&flags, object + layout->code_flags, sizeof flags);
+    code->is_generator = (flags & OF_GENERATORS) != 0;
     code->file = copy_text(layout, code->file_object);
     code->name = copy_text(layout, code->name_object);
     if (code->file && code->name && !copy_bytes(word_of(object, layout->code_lines), &code->lines, &code->lines_size))

@@ -11,6 +11,7 @@ struct ids_python_code {
     uintptr_t address;
     uint64_t file_object, name_object; /* by which it is known again: another one may lie there later */
     int32_t first_line;
+    int is_generator; /* a coroutine too: it gives its frame back at each turn */
     uint32_t checked; /* the sample in which it was last looked at */
     char *file, *name;
     unsigned char *lines;

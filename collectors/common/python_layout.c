@@ -123,12 +123,14 @@ static int find_code(struct ids_python_layout *layout) {
     layout->code_filename = member_of(layout->code_type, "co_filename");
     layout->code_name = member_of(layout->code_type, "co_name");
     layout->code_first_line = member_of(layout->code_type, "co_firstlineno");
+    layout->code_flags = member_of(layout->code_type, "co_flags");
     layout->code_lines = member_of(layout->code_type, layout->minor >= 10 ? "co_linetable" : "co_lnotab");
     if (layout->minor >= 11) {
         if (ids_own_memory(layout->code_type + TYPE_BASIC_SIZE, &basic_size, sizeof basic_size)) return -1;
         layout->code_begin = (size_t)basic_size;
     }
-    const size_t fields[] = {layout->code_filename, layout->code_name, layout->code_first_line, layout->code_lines};
+    const size_t fields[] = {layout->code_filename, layout->code_name, layout->code_first_line, layout->code_lines,
+                             layout->code_flags};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (!fields[i] || fields[i] + 8 > IDS_PYTHON_CODE) return -1;
     }

@@ -140,7 +140,8 @@ static int read_once(const struct ids_python_layout *layout, struct ids_python_c
         frame = outside;
     }
     widen_for_calls(guess);
-    return 1;
+    /* Nothing begins with a generator: it has given its frame back, and who called it is not known any more. */
+    return !stack->depth || !codes->at[stack->calls[stack->depth - 1].code].is_generator;
 }
 
 int ids_python_stack_read(const struct ids_python_layout *layout, struct ids_python_codes *codes, uintptr_t thread,

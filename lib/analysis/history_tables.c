@@ -41,7 +41,7 @@ const struct ids_table_def ids_slow_steps_table = {
     "slow steps",
     slow_columns,
     IDS_SLOW_STEPS_COLUMNS,
-    "The slow steps of the history, the slowest of them where there are many, in the order in which they came. `at` is "
+    "The slow steps of the history, the slowest first, and no more than 20 of a process. `at` is "
     "since the first step of the history; `what` is what the agent knows of it: a compilation, a window.",
     IDS_TABLE_TOP,
 };

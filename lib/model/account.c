@@ -98,10 +98,28 @@ static enum ids_account account_of_device_call(struct ids_text name) {
     return CONTAINS_ANY(name, hands_over) ? IDS_HOST_DISPATCH : IDS_HOST_RUNTIME;
 }
 
+/* "Trainer.save_metrics": a class, a point, a function's name. Ops of XLA have points and no capitals. */
+static int is_method(struct ids_text name) {
+    size_t parts = 0;
+    for (size_t i = 0, begin = 0; i <= name.length; i++) {
+        if (i < name.length && name.at[i] != '.') {
+            char c = name.at[i];
+            if (!is_upper(c) && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_') return 0;
+            continue;
+        }
+        char first = begin < name.length ? name.at[begin] : '.';
+        if (parts ? !(first == '_' || (first >= 'a' && first <= 'z')) : !is_upper(first)) return 0;
+        parts++;
+        begin = i + 1;
+    }
+    return parts > 1;
+}
+
 /* A region of the program in a file that does not mark them (jax.profiler.TraceAnnotation): names of XLA, TSL and PJRT
  * have capitals, colons, spaces or points. */
 static int may_be_region(struct ids_text name) {
     if (!name.length || name.length > 64) return 0;
+    if (is_method(name)) return 1;
     int letters = 0;
     for (size_t i = 0; i < name.length; i++) {
         char c = name.at[i];

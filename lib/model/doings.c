@@ -45,6 +45,11 @@ static int is_callback(struct ids_text name) {
     return ids_text_contains(name, "-packages/jax/_src/callback.py:") && ids_text_ends(name, "_wrapped_callback");
 }
 
+/* What waits for processes uses the selectors of event loops. */
+static int awaits_process(struct ids_text called) {
+    return ids_text_contains(called, "/subprocess.py:") || ids_text_contains(called, "/multiprocessing/");
+}
+
 /* A frame of the program says what its thread does, and calls everything inside. A library's frame is a detail of its
  * caller. */
 static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name, struct ids_doing *ret_doing) {
@@ -87,7 +92,8 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
         doing.caller = name;
         doing.called = IDS_NONE;
     } else if (trace->names[name].is_sampled && around.caller != IDS_NONE &&
-               (around.called == IDS_NONE || ids_python_is_selector(text_of(trace, name)))) {
+               (around.called == IDS_NONE ||
+                (ids_python_is_selector(text_of(trace, name)) && !awaits_process(text_of(trace, around.called))))) {
         doing.called = name; /* that an event loop waits says more than by which call the program runs it */
     }
     int shows =
@@ -120,10 +126,15 @@ static int is_part_of_step(struct ids_text name, const struct ids_event *event) 
     return 0;
 }
 
-/* What PyTorch itself marks as a program does: "DistributedDataParallel.forward", "Optimizer.step#SGD.step". */
+/* What PyTorch itself marks as a program does: "DistributedDataParallel.forward", "Optimizer.step#SGD.step". A method
+ * of the program has a name of the same kind: "Trainer.save". */
 static int is_of_framework(struct ids_text name) {
-    const char *point = memchr(name.at, '.', name.length);
-    return point && name.at[0] >= 'A' && name.at[0] <= 'Z' && point + 1 < name.at + name.length && point[1] != ' ';
+    static const char *const heads[] = {"Optimizer.", "DataParallel.", "DistributedDataParallel.",
+                                        "FullyShardedDataParallel.", "DeepSpeedEngine."};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        if (ids_text_begins(name, heads[i])) return 1;
+    }
+    return 0;
 }
 
 /* "input" may be the name of a layer: where the program launches work in it, an annotation is input only if its words

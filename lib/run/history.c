@@ -148,42 +148,42 @@ static const char *events_in(const struct past *past, const struct step *step, s
     return text;
 }
 
-/* The SLOW_SHOWN slowest take longer than this, or as long. */
-static int64_t least_shown(const struct past *past) {
-    int64_t *times = calloc((size_t)past->slow + 1, sizeof *times);
-    size_t count = 0;
-    if (!times) return 0;
-    for (size_t i = 0; i < past->count; i++) {
-        if (past->steps[i].is_slow) times[count++] = past->steps[i].took_ns;
-    }
-    qsort(times, count, sizeof *times, by_time);
-    int64_t least = count > SLOW_SHOWN ? times[count - SLOW_SHOWN] : 0;
-    free(times);
-    return least;
+static int slower_first(const void *a, const void *b) {
+    const struct step *const *left = a, *const *right = b;
+    if ((*left)->took_ns != (*right)->took_ns) return (*left)->took_ns < (*right)->took_ns ? 1 : -1;
+    return (*left > *right) - (*left < *right);
+}
+
+static void add_slow_step(const struct past *past, const struct step *step, struct ids_table *table,
+                          struct ids_report *report) {
+    const struct ids_value row[] = {
+        ids_text_value(past->name),
+        ids_int_value(IDS_UNIT_COUNT, step->number),
+        time_value(step->begin_ns - past->steps[0].begin_ns),
+        time_value(step->took_ns),
+        step->median_ns ? ids_real_value(IDS_UNIT_NUMBER, (double)step->took_ns / (double)step->median_ns)
+                        : ids_no_value(IDS_UNIT_NUMBER),
+        ids_text_value(events_in(past, step, report)),
+    };
+    _Static_assert(sizeof row / sizeof *row == IDS_SLOW_STEPS_COLUMNS, "a cell a column");
+    ids_report_row(report, table, row);
 }
 
 static void add_slow(const struct past *past, struct ids_report *report) {
     struct ids_table *table = ids_report_table(report, &ids_slow_steps_table);
-    int64_t least = least_shown(past), shown = 0;
-    for (size_t i = 0; i < past->count; i++) {
-        const struct step *step = &past->steps[i];
-        if (!step->is_slow) continue;
-        if (step->took_ns < least || shown++ == SLOW_SHOWN) {
-            table->rows_left_out++;
-            continue;
-        }
-        const struct ids_value row[] = {
-            ids_text_value(past->name),
-            ids_int_value(IDS_UNIT_COUNT, step->number),
-            time_value(step->begin_ns - past->steps[0].begin_ns),
-            time_value(step->took_ns),
-            step->median_ns ? ids_real_value(IDS_UNIT_NUMBER, (double)step->took_ns / (double)step->median_ns)
-                            : ids_no_value(IDS_UNIT_NUMBER),
-            ids_text_value(events_in(past, step, report)),
-        };
-        _Static_assert(sizeof row / sizeof *row == IDS_SLOW_STEPS_COLUMNS, "a cell a column");
-        ids_report_row(report, table, row);
+    const struct step **slow = calloc((size_t)past->slow, sizeof *slow);
+    size_t count = 0;
+    if (!slow) {
+        report->out_of_memory = 1;
+        return;
     }
+    for (size_t i = 0; i < past->count; i++) {
+        if (past->steps[i].is_slow) slow[count++] = &past->steps[i];
+    }
+    qsort(slow, count, sizeof *slow, slower_first);
+    for (size_t i = 0; i < count && i < SLOW_SHOWN; i++) add_slow_step(past, slow[i], table, report);
+    if (count > SLOW_SHOWN) table->rows_left_out += (int64_t)(count - SLOW_SHOWN);
+    free(slow);
 }
 
 static void add_process(const struct ids_history_file *file, struct ids_report *report) {

@@ -95,6 +95,7 @@ def three_of_many():
     # A machine that stops for so long makes a step slow that nobody planted, and then it is kept too.
     report = json.loads(idsprof('report', '--json', run.folder).stdout)
     slow = table(report, 'slow_steps')
+    check([row['time'] for row in slow] == sorted((row['time'] for row in slow), reverse=True), slow)
     seen = [row['step'] for row in slow]
     check(set(planted) <= set(seen) and run.judged()['slow'] >= len(seen), (seen, run.judged()))
     check(set(planted) <= set(run.slow_steps()), (run.slow_steps(), run.err))
@@ -284,10 +285,12 @@ def found_anywhere():
     check(len(run.windows()) == 2, run.sidecar)
 
 
-def at_a_terminal(*options, answer=None):
+def at_a_terminal(*options, answer=None, can_answer=True):
     """idsprof trigger with a terminal of its own: the exit code and what was on it."""
     pid, terminal = pty.fork()
     if not pid:
+        if not can_answer:
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.execv(IDSPROF, ['idsprof', 'trigger', *options])
     seen = b''
     while True:
@@ -310,6 +313,8 @@ def asks():
     code, seen = at_a_terminal(answer=b'n\n')
     check(code == 1 and 'open a window in it? [y/N]' in seen and 'nothing was done' in seen, (code, seen))
     check('capture_double wake' in seen and str(run.dir) in seen, seen)
+    code, seen = at_a_terminal(can_answer=False)
+    check(code == 1 and '[y/N]' not in seen and 'capture_double wake' in seen and 'nothing was done; --yes' in seen, (code, seen))
     code, seen = at_a_terminal(answer=b'y\n')
     check(code == 0 and 'window 1 is open' in seen, (code, seen))
     deadline = time.monotonic() + 30

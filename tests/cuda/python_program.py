@@ -82,6 +82,21 @@ def many_threads():
         thread.join()
 
 
+def generators():
+    """Frames that are given back and taken again all the time, as those of json.dump with an indent."""
+    def of_word(word):
+        for letter in word:
+            yield letter
+
+    def of_words(words):
+        for word in words:
+            yield from of_word(word)
+
+    while not is_over():
+        for letter in of_words(['ab', 'c'] * 40):
+            len(letter)
+
+
 def churn():
     """Threads that begin and end, code objects that come and go."""
     count = 0
@@ -162,6 +177,6 @@ def ends():
 cuda.cuInit(0)
 cuda.cuLaunchKernel()
 {'work': work, 'many_threads': many_threads, 'churn': churn, 'deep': deep, 'forks': forks, 'quits': quits, 'handles_faults': handles_faults,
- 'interpreters': interpreters, 'ends': ends}[act]()
+ 'interpreters': interpreters, 'ends': ends, 'generators': generators}[act]()
 cuda.cuLaunchKernel()
 print('done')

@@ -111,6 +111,10 @@ for act in ACTS:
         if act == 'many_threads' and sys.version_info >= (3, 11):
             check(run.name + ': who sleeps is not read', line['still'] > 0.25 * line['samples'] * line['threads'], line)
 
+run = Run(sys.executable, 'generators', 0.6)
+lost = sum(time for frames, time in run.folded() if not frames[0].startswith('<module>'))
+check('generators: who calls them is known', lost < 0.01 * sum(time for _, time in run.folded()), lost, run.folded())
+
 # What containers refuse: one way to read memory, then both.
 refused = [sys.executable, SOURCE + '/tests/cuda/refuse_reading.py']
 run = Run(sys.executable, 'work', 0.3, refused)
