@@ -82,6 +82,17 @@ def many_threads():
         thread.join()
 
 
+def asleep():
+    over = threading.Event()
+    threads = [threading.Thread(target=over.wait) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    time.sleep(seconds)
+    over.set()
+    for thread in threads:
+        thread.join()
+
+
 def generators():
     """Frames that are given back and taken again all the time, as those of json.dump with an indent."""
     def of_word(word):
@@ -177,6 +188,6 @@ def ends():
 cuda.cuInit(0)
 cuda.cuLaunchKernel()
 {'work': work, 'many_threads': many_threads, 'churn': churn, 'deep': deep, 'forks': forks, 'quits': quits, 'handles_faults': handles_faults,
- 'interpreters': interpreters, 'ends': ends, 'generators': generators}[act]()
+ 'interpreters': interpreters, 'ends': ends, 'generators': generators, 'asleep': asleep}[act]()
 cuda.cuLaunchKernel()
 print('done')
