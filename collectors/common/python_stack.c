@@ -17,7 +17,10 @@ struct window {
 };
 
 static const unsigned char *frame_at(struct window *window, uintptr_t frame) {
-    if (frame < window->from || frame + IDS_PYTHON_FRAME > window->from + window->size) {
+    /* A thread that has ended leads anywhere, also to the very end of memory. */
+    int is_inside = window->size >= IDS_PYTHON_FRAME && frame >= window->from &&
+                    frame - window->from <= window->size - IDS_PYTHON_FRAME;
+    if (!is_inside) {
         /* Frames outside this one lie below it. */
         window->from = frame + IDS_PYTHON_FRAME - WINDOW;
         window->size = WINDOW;

@@ -251,6 +251,26 @@ START_TEST(threads_that_stand_still) {
 }
 END_TEST
 
+/* A thread whose state leads to the end of memory, or nowhere, though its frames were known the last time. */
+START_TEST(threads_that_have_ended) {
+    static const struct ids_python_layout layout = {.minor = 13, .thread_id = 8, .thread_frame = 24};
+    static unsigned char frames[512];
+    static struct ids_python_stack stack;
+    struct ids_python_codes codes = {0};
+    char why[200];
+    ck_assert_int_eq(ids_own_memory_open(why, sizeof why), 0);
+    const uintptr_t leads_to[] = {UINTPTR_MAX, UINTPTR_MAX - 127, UINTPTR_MAX - 4096, 8, 0};
+    for (size_t i = 0; i < sizeof leads_to / sizeof *leads_to; i++) {
+        uintptr_t state[IDS_PYTHON_THREAD / sizeof(uintptr_t)] = {0};
+        state[3] = leads_to[i];
+        struct ids_python_guess guess = {.frames = (uintptr_t)frames, .frames_size = sizeof frames};
+        ck_assert_int_eq(ids_python_stack_read(&layout, &codes, (uintptr_t)state, 0, &guess, &stack), 0);
+        ck_assert_int_eq(stack.depth, 0);
+    }
+    ids_python_codes_done(&codes);
+}
+END_TEST
+
 /* Pieces of memory by one call, by either way; one that is not there is all that is needed to fail. */
 START_TEST(pieces_of_memory) {
     char why[200], first[4], second[3];
@@ -397,4 +417,5 @@ END_TEST
 
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
               slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core, stacks_again, threads_of_a_list,
-              threads_that_stand_still, pieces_of_memory, periods, periods_by_cost, periods_by_chance, lines_of_a_file)
+              threads_that_stand_still, threads_that_have_ended, pieces_of_memory, periods, periods_by_cost,
+              periods_by_chance, lines_of_a_file)
