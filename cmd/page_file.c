@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void say_done(const struct ids_output *output) {
     char size[IDS_VALUE_ROOM];
@@ -32,12 +33,27 @@ void ids_page_typed(int argc, char *const *argv) {
     }
 }
 
+/* --force is for pages: a slip of the hand must not write one over a profile. */
+static int is_other_file(const char *path) {
+    static const char begin[] = "<!doctype html>";
+    char head[sizeof begin - 1];
+    struct stat status;
+    if (stat(path, &status) || !S_ISREG(status.st_mode) || !status.st_size) return 0;
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file) fclose(file);
+    return file && (length != sizeof head || memcmp(head, begin, sizeof head) != 0);
+}
+
 int ids_page_file_check(const char *path, int force, struct ids_error *err) {
     char *folder = NULL;
     const char *name = NULL;
     int code = ids_output_split("--html", path, &folder, &name, err);
     if (!code) code = ids_output_check(folder, name, force, err);
     free(folder);
+    if (!code && is_other_file(path))
+        code =
+            ids_fail(err, IDS_USAGE, "--html: '%s' exists and is no page; remove it first, or give another name", path);
     return code;
 }
 
@@ -47,6 +63,7 @@ int ids_page_to_file(const struct ids_page *page, const char *path, int force, e
     const char *name = NULL;
     struct ids_output output;
     int code = ids_output_split("--html", path, &folder, &name, err);
+    if (!code) code = ids_page_file_check(path, force, err);
     if (!code) code = ids_output_open(folder, name, force, &output, err);
     if (code) {
         free(folder);

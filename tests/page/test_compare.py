@@ -178,6 +178,19 @@ def check_list(open_page):
     idsprof("list", SOURCE / "testdata", "--html", path, status=(2,))
 
 
+def check_profiles_stay():
+    """--force writes over pages, and not over a profile."""
+    run = FOLDER / "kept.mini"
+    run.write_bytes((SOURCE / "testdata/mini/strip.mini").read_bytes())
+    before = run.read_bytes()
+    for words in (["report", run], ["diff", run, run], ["list", FOLDER]):
+        said = idsprof(*words, "--html", run, "--force", status=(2,))
+        check("is no page" in said and run.read_bytes() == before, f"{words[0]} --html over a profile: '{said[:200]}'")
+    page = FOLDER / "twice.html"
+    idsprof("report", run, "--html", page)
+    idsprof("report", run, "--html", page, "--force")
+
+
 def check_refusals(open_page):
     page = FOLDER / "refused.html"
     a, b = COMPARE / "base", COMPARE / "again"
@@ -202,6 +215,7 @@ def main():
         check_check(open_page)
         check_list(open_page)
         check_refusals(open_page)
+        check_profiles_stay()
     finish()
 
 
