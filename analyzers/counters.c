@@ -326,7 +326,8 @@ static int is_throttling(const struct ids_trace *trace, const struct ids_counter
 }
 
 static double held_back_share(const struct ids_trace *trace) {
-    return trace->time_scale_ps > 0 ? fmin(fmax(1 - trace->scaled_ps / trace->time_scale_ps, 0), 1) : 0;
+    return trace->time_scale.time_ps > 0 ? fmin(fmax(1 - trace->time_scale.scaled_ps / trace->time_scale.time_ps, 0), 1)
+                                         : 0;
 }
 
 static void put_metrics(const struct ids_trace *trace, struct ids_report *report) {
@@ -355,7 +356,7 @@ static void put_metrics(const struct ids_trace *trace, struct ids_report *report
     else
         ids_report_no_data(report, "clock.throttled_share", IDS_UNIT_RATIO, NULL, "%s",
                            samples ? "no counter of the file says throttling" : none);
-    if (trace->time_scale_ps > 0)
+    if (trace->time_scale.time_ps > 0)
         ids_report_metric(report, "clock.held_back_share", NULL,
                           ids_real_value(IDS_UNIT_RATIO, held_back_share(trace)));
     else

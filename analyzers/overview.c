@@ -386,9 +386,9 @@ static int overview_run(struct ids_analysis *analysis, struct ids_report *report
     if (has_python(trace))
         ids_report_property(report, "python_recorded",
                             ids_text_value("Python's functions recorded, which makes Python slower"));
-    if (trace->time_scale_count)
+    if (trace->time_scale.count)
         ids_report_property(report, "time_scale_multiplier",
-                            ids_real_value(IDS_UNIT_NUMBER, trace->time_scale_sum / (double)trace->time_scale_count));
+                            ids_real_value(IDS_UNIT_NUMBER, trace->time_scale.sum / (double)trace->time_scale.count));
     if (trace->origin_unix_ns) {
         ids_report_property(report, "start_unix_ns", ids_int_value(IDS_UNIT_COUNT, trace->origin_unix_ns));
         ids_report_property(report, "recorded_unix_ns", ids_int_value(IDS_UNIT_COUNT, recorded_at(trace)));

@@ -11,6 +11,7 @@
 #include "formats/hlo.h"
 #include "formats/pb_file.h"
 #include "lib/base/idmap.h"
+#include "lib/base/parallel.h"
 #include "lib/base/vec.h"
 #include "lib/fields/xspace.h"
 #include "lib/io/source.h"
@@ -19,6 +20,7 @@
 #include "lib/wire/pb_wire.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +59,7 @@ struct reader {
     struct ids_idmap event_names; /* event metadata id -> the sink's name */
     uint32_t num_occurrences;     /* text */
     bool has_forms;               /* its stats have IDS_KEY_FORM among them */
+    bool is_of_part;              /* others read with the same maps, which may not change */
     struct ids_arg *args;
     size_t arg_count, arg_room;
 };
@@ -87,6 +90,7 @@ static inline int take_bytes(struct ids_pb *pb, struct ids_pb *ret_payload) {
 
 static int unnamed_key(struct reader *reader, uint64_t id, uint32_t *ret_key, struct ids_error *err) {
     char name[32];
+    if (reader->is_of_part) return corrupt(err, 0, "a stat without a name");
     int length = snprintf(name, sizeof name, "stat#%" PRId64, (int64_t)id);
     *ret_key = ids_intern(reader->sink->strings, name, (size_t)length);
     if (*ret_key == IDS_NO_TEXT || ids_idmap_set(&reader->stat_texts, id, *ret_key)) return ids_no_memory(err);
@@ -542,6 +546,113 @@ static int read_plane_stats(struct reader *reader, const struct plane *plane, st
     return 0;
 }
 
+/* --- lines beside each other ------------------------------------------------------------------------------------ */
+
+enum { LOTS_OF_A_THREAD = 4 }; /* they are not equally long */
+
+/* Lines that one thread reads into a part of the sink. */
+struct lot {
+    size_t from, to; /* of the plane's lines */
+    struct ids_sink *part;
+    uint64_t events, without_time;
+    bool is_read; /* and nothing of it is to be read again in order */
+};
+
+struct lots {
+    const struct reader *reader;
+    const struct plane *plane;
+    struct lot *at;
+    size_t count, room;
+    atomic_size_t refused; /* what comes behind this one is read again anyway */
+};
+
+/* 0, or -1 when memory ran out. */
+static int cut_into_lots(struct lots *lots) {
+    const struct spans *lines = &lots->plane->lines;
+    uint64_t total = 0, length = 0;
+    for (size_t i = 0; i < lines->count; i++) total += lines->at[i].length;
+    uint64_t wanted = total / ((uint64_t)ids_jobs() * LOTS_OF_A_THREAD);
+    if (wanted < ids_jobs_least()) wanted = ids_jobs_least();
+    struct lot *lot = NULL;
+    for (size_t i = 0; i < lines->count; i++) {
+        if (!lot || length >= wanted) {
+            lot = IDS_PUSH(lots->at, lots->count, lots->room);
+            if (!lot) return -1;
+            *lot = (struct lot){.from = i};
+            length = 0;
+        }
+        lot->to = i + 1;
+        length += lines->at[i].length;
+    }
+    return 0;
+}
+
+static int read_into_part(const struct lots *lots, struct lot *lot, struct ids_source *source, struct ids_error *err) {
+    struct reader reader = *lots->reader; /* its maps are looked up only */
+    reader.file = (struct ids_pb_file){.source = source, .size = lots->reader->file.size};
+    reader.sink = lot->part;
+    reader.is_of_part = true;
+    reader.args = NULL;
+    reader.arg_count = reader.arg_room = 0;
+    reader.events = reader.without_time = 0;
+    int code = 0;
+    for (size_t i = lot->from; i < lot->to && !code; i++) code = read_line(&reader, lots->plane->lines.at[i], err);
+    lot->events = reader.events;
+    lot->without_time = reader.without_time;
+    lot->is_read = !code && !reader.file.truncated && !reader.file.left_out;
+    free(reader.args);
+    ids_pb_file_done(&reader.file);
+    return code;
+}
+
+static void read_lot(void *context, size_t number) {
+    struct lots *lots = context;
+    struct lot *lot = &lots->at[number];
+    struct ids_sink *sink = lots->reader->sink;
+    struct ids_source *source = NULL;
+    struct ids_error unused = IDS_ERROR_INIT; /* who reads it in order has the same one */
+    if (number > atomic_load(&lots->refused)) return;
+    int code = ids_source_beside(lots->reader->file.source, &source, &unused);
+    if (!code) code = sink->parts->begin(sink, lots->reader->plane_id, &lot->part, &unused);
+    if (!code) code = read_into_part(lots, lot, source, &unused);
+    ids_source_close(source);
+    if (lot->part) sink->parts->end(lot->part);
+    size_t first = atomic_load(&lots->refused);
+    while (!lot->is_read && number < first && !atomic_compare_exchange_weak(&lots->refused, &first, number)) {
+    }
+}
+
+/* Takes the parts over until one is not as it would be in order; *ret_next is the first line that remains. */
+static int take_lots(struct reader *reader, const struct lots *lots, size_t *ret_next, struct ids_error *err) {
+    for (size_t i = 0; i < lots->count; i++) {
+        const struct lot *lot = &lots->at[i];
+        int taken = 0;
+        if (!lot->is_read) return 0;
+        int code = reader->sink->parts->take(reader->sink, lot->part, &taken, err);
+        if (code || !taken) return code;
+        reader->events += lot->events;
+        reader->without_time += lot->without_time;
+        *ret_next = lot->to;
+    }
+    return 0;
+}
+
+/* Reads what can be read beside each other. */
+static int read_in_parts(struct reader *reader, const struct plane *plane, size_t *ret_next, struct ids_error *err) {
+    struct lots lots = {.reader = reader, .plane = plane, .refused = SIZE_MAX};
+    int code = 0;
+    if (cut_into_lots(&lots)) {
+        code = ids_no_memory(err);
+    } else if (lots.count > 1) {
+        ids_parallel(lots.count, read_lot, &lots);
+        code = take_lots(reader, &lots, ret_next, err);
+    }
+    for (size_t i = 0; i < lots.count; i++)
+        if (lots.at[i].part) reader->sink->parts->free(lots.at[i].part);
+    free(lots.at);
+    return code;
+}
+
 static int read_plane(struct reader *reader, const struct plane *plane, struct ids_error *err) {
     int code = read_plane_stats(reader, plane, err);
     if (code) return code;
@@ -553,7 +664,10 @@ static int read_plane(struct reader *reader, const struct plane *plane, struct i
         code = read_event_metadata(reader, plane->event_metadata.at[i], err);
         if (code) return code;
     }
-    for (size_t i = 0; i < plane->lines.count; i++) {
+    size_t next = 0;
+    code = reader->sink->parts && ids_jobs() > 1 ? read_in_parts(reader, plane, &next, err) : 0;
+    if (code) return code;
+    for (size_t i = next; i < plane->lines.count; i++) {
         code = read_line(reader, plane->lines.at[i], err);
         if (code) return ids_error_at(err, "line %zu", i);
     }

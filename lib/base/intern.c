@@ -46,6 +46,10 @@ void ids_strings_done(struct ids_strings *strings) {
     memset(strings, 0, sizeof *strings);
 }
 
+void ids_strings_stand_on(struct ids_strings *strings, const struct ids_strings *base) {
+    *strings = (struct ids_strings){.base = base, .first = base->first + base->count};
+}
+
 enum { FIRST_BITS = 7 }; /* the first block has 128 texts, and each other one as many as all before it */
 
 /* The block that a text is in, and the id of the first text there. */
@@ -96,8 +100,12 @@ static int grow_slots(struct ids_strings *strings) {
 }
 
 uint32_t ids_intern(struct ids_strings *strings, const char *text, size_t length) {
-    if (length > UINT32_MAX - 1 || count_of(strings) == IDS_NO_TEXT - 1) return IDS_NO_TEXT;
-    if (!strings->slots && length && ids_intern(strings, "", 0) == IDS_NO_TEXT) return IDS_NO_TEXT;
+    if (length > UINT32_MAX - 1 || strings->first + count_of(strings) == IDS_NO_TEXT - 1) return IDS_NO_TEXT;
+    if (strings->base) {
+        uint32_t known = ids_strings_find(strings->base, text, length);
+        if (known != IDS_NO_TEXT) return known;
+    }
+    if (!strings->slots && !strings->base && length && ids_intern(strings, "", 0) == IDS_NO_TEXT) return IDS_NO_TEXT;
     if (!strings->slots || count_of(strings) >= (strings->slot_mask + 1) / 2) {
         if (!grow_slots(strings)) return IDS_NO_TEXT;
     }
@@ -105,7 +113,7 @@ uint32_t ids_intern(struct ids_strings *strings, const char *text, size_t length
     for (; strings->slots[slot]; slot = (slot + 1) & strings->slot_mask) {
         uint32_t id = strings->slots[slot] - 1;
         struct ids_text there = *text_at(strings, id);
-        if (there.length == length && !memcmp(there.at, text, length)) return id;
+        if (there.length == length && !memcmp(there.at, text, length)) return strings->first + id;
     }
     uint32_t id = count_of(strings);
     struct ids_text *next = next_text(strings, id);
@@ -114,7 +122,7 @@ uint32_t ids_intern(struct ids_strings *strings, const char *text, size_t length
     *next = (struct ids_text){copy, (uint32_t)length};
     strings->slots[slot] = id + 1;
     atomic_store_explicit(&strings->count, id + 1, memory_order_relaxed);
-    return id;
+    return strings->first + id;
 }
 
 uint32_t ids_intern_z(struct ids_strings *strings, const char *text) {
@@ -122,19 +130,24 @@ uint32_t ids_intern_z(struct ids_strings *strings, const char *text) {
 }
 
 uint32_t ids_strings_find(const struct ids_strings *strings, const char *text, size_t length) {
+    if (strings->base) {
+        uint32_t known = ids_strings_find(strings->base, text, length);
+        if (known != IDS_NO_TEXT || !strings->slots) return known;
+    }
     if (!strings->slots) return length ? IDS_NO_TEXT : 0;
     uint32_t slot = (uint32_t)ids_hash_bytes(text, length) & strings->slot_mask;
     for (; strings->slots[slot]; slot = (slot + 1) & strings->slot_mask) {
         uint32_t id = strings->slots[slot] - 1;
         struct ids_text there = *text_at(strings, id);
-        if (there.length == length && !memcmp(there.at, text, length)) return id;
+        if (there.length == length && !memcmp(there.at, text, length)) return strings->first + id;
     }
     return IDS_NO_TEXT;
 }
 
 struct ids_text ids_strings_text(const struct ids_strings *strings, uint32_t id) {
-    if (id >= count_of(strings)) return (struct ids_text){"", 0};
-    return *text_at(strings, id);
+    if (id < strings->first) return ids_strings_text(strings->base, id);
+    if (id - strings->first >= count_of(strings)) return (struct ids_text){"", 0};
+    return *text_at(strings, id - strings->first);
 }
 
 const char *ids_strings_z(const struct ids_strings *strings, uint32_t id) {

@@ -5,6 +5,9 @@
  *
  * One thread adds texts. Another may meanwhile ask for those whose ids it was given (by a lock or the like that both
  * pass): a text never moves, nor does what leads to it.
+ *
+ * A table may stand on another one that nobody adds to meanwhile: it knows all texts of that by their ids, and adds its
+ * own behind them.
  */
 #ifndef IDS_LIB_BASE_INTERN_H
 #define IDS_LIB_BASE_INTERN_H
@@ -41,13 +44,17 @@ struct ids_strings {
     struct ids_text *blocks[IDS_STRINGS_BLOCKS];
     uint32_t *slots; /* id + 1; 0 is free */
     uint32_t slot_mask;
-    _Atomic uint32_t count;
+    _Atomic uint32_t count;         /* of its own texts */
+    const struct ids_strings *base; /* NULL: it stands on none */
+    uint32_t first;                 /* how many that has: the id of the first text of its own */
 };
 
 /* What ids_intern returns when memory ran out (or four billion texts were passed). */
 #define IDS_NO_TEXT UINT32_MAX
 
 void ids_strings_done(struct ids_strings *strings);
+/* An empty table that stands on `base`. */
+void ids_strings_stand_on(struct ids_strings *strings, const struct ids_strings *base);
 uint32_t ids_intern(struct ids_strings *strings, const char *text, size_t length);
 uint32_t ids_intern_z(struct ids_strings *strings, const char *text);
 /* The id of a text that is there already, else IDS_NO_TEXT. */

@@ -1,5 +1,7 @@
 #include "lib/cli/reading.h"
 
+#include "lib/base/parallel.h"
+#include "lib/io/jobs.h"
 #include "lib/io/memory_limit.h"
 #include "lib/io/unpack_limit.h"
 #include "lib/store/db_limit.h"
@@ -21,6 +23,9 @@ void ids_reading_apply(void) {
     static const struct ids_reading defaults = {.max_memory = INT64_C(2) << 30};
     if (memory == defaults.max_memory && (uint64_t)memory > half) memory = (int64_t)half;
     ids_unpack_limit_set((uint64_t)ids_reading.max_unpacked);
+    /* Who says how many wants them, however small the file is. */
+    int64_t jobs = ids_reading.jobs > IDS_JOBS_MAX ? IDS_JOBS_MAX : ids_reading.jobs;
+    ids_jobs_set(jobs ? (unsigned)jobs : ids_processors(), jobs ? 0 : ids_jobs_least());
     ids_db_limit_set(ids_reading.timeout_ps, memory);
 }
 

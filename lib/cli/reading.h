@@ -12,6 +12,7 @@ struct ids_reading {
     int64_t max_unpacked; /* bytes; 0: as unpack_limit.h has it */
     int64_t timeout_ps;   /* of SQL; 0: none */
     int64_t max_memory;   /* of SQL, bytes; 0: any */
+    int64_t jobs;         /* threads that read; 0: as many as may run */
 };
 extern struct ids_reading ids_reading;
 
@@ -31,7 +32,12 @@ extern struct ids_reading ids_reading;
         IDS_OPT_SIZE, 0, "max-memory", "SIZE", "memory that SQL on a database may take (2G; 0: any)", \
             IDS_OPT_SHARED | offsetof(struct ids_reading, max_memory), NULL                           \
     }
-#define IDS_READING_OPTIONS IDS_OPT_MAX_UNPACKED, IDS_OPT_TIMEOUT, IDS_OPT_MAX_MEMORY
+#define IDS_OPT_JOBS                                                                     \
+    {                                                                                    \
+        IDS_OPT_COUNT, 0, "jobs", "N", "threads that read (0: as many as may run here)", \
+            IDS_OPT_SHARED | offsetof(struct ids_reading, jobs), NULL                    \
+    }
+#define IDS_READING_OPTIONS IDS_OPT_MAX_UNPACKED, IDS_OPT_TIMEOUT, IDS_OPT_MAX_MEMORY, IDS_OPT_JOBS
 
 /* Once, after the options were parsed. */
 void ids_reading_apply(void);

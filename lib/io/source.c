@@ -23,6 +23,7 @@ enum {
 struct ids_source {
     char *path;
     int fd;                /* -1: the bytes are in memory */
+    int is_beside;         /* fd is another source's */
     const uint8_t *memory; /* the caller's, or `owned` */
     uint8_t *owned;
     uint64_t size;
@@ -52,7 +53,7 @@ static int source_new(const char *path, struct ids_source **ret_source, struct i
 
 void ids_source_close(struct ids_source *source) {
     if (!source) return;
-    if (source->fd >= 0) close(source->fd);
+    if (source->fd >= 0 && !source->is_beside) close(source->fd);
     free(source->buffer);
     free(source->owned);
     free(source->path);
@@ -188,6 +189,18 @@ int ids_source_memory(const void *bytes, size_t length, struct ids_source **ret_
     (*ret_source)->memory = bytes;
     (*ret_source)->size = length;
     (*ret_source)->packed = ids_looks_gzip(bytes, length);
+    return 0;
+}
+
+int ids_source_beside(const struct ids_source *source, struct ids_source **ret_source, struct ids_error *err) {
+    int code = source_new(source->path, ret_source, err);
+    if (code) return code;
+    struct ids_source *beside = *ret_source;
+    beside->fd = source->fd;
+    beside->is_beside = 1;
+    beside->memory = source->memory;
+    beside->size = source->size;
+    beside->packed = source->packed;
     return 0;
 }
 

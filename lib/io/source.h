@@ -20,6 +20,9 @@ struct ids_source;
 int ids_source_open(const char *path, struct ids_source **ret_source, struct ids_error *err);
 /* A source over bytes that the caller keeps until it is closed. */
 int ids_source_memory(const void *bytes, size_t length, struct ids_source **ret_source, struct ids_error *err);
+/* The same bytes through a window of its own, for another thread. `source` is to outlive it and not to be unpacked
+ * meanwhile. */
+int ids_source_beside(const struct ids_source *source, struct ids_source **ret_source, struct ids_error *err);
 void ids_source_close(struct ids_source *source);
 
 const char *ids_source_path(const struct ids_source *source);

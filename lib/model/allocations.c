@@ -247,6 +247,47 @@ int ids_allocation_add(struct ids_trace *trace, uint32_t track, const struct ids
     return 0;
 }
 
+/* --- of a part of the run --------------------------------------------------------------------------------------- */
+
+/* What `like` is in the trace; IDS_NONE: there are too many. */
+static int same_allocator(struct ids_trace *trace, const struct ids_allocator *like, const char *name,
+                          uint32_t *ret_place) {
+    if (allocator_of(trace, like->host, like, name, ret_place)) return -1;
+    if (*ret_place == IDS_NONE) return 0;
+    struct ids_allocator *allocator = &trace->allocators[*ret_place];
+    allocator->is_relative |= like->is_relative;
+    return 0;
+}
+
+int ids_allocations_add_all(struct ids_trace *trace, const struct ids_trace *from, uint32_t first_track,
+                            uint32_t first_text, const uint32_t *texts) {
+    uint32_t *places = calloc(from->allocator_count + 1, sizeof *places);
+    if (!places) return -1;
+    int failed = 0;
+    for (size_t a = 0; a < from->allocator_count && !failed; a++) {
+        struct ids_allocator like = from->allocators[a];
+        like.count = 0;
+        failed = same_allocator(trace, &like, ids_trace_text(from, like.name), &places[a]);
+    }
+    for (size_t i = 0; i < from->allocation_count && !failed; i++) {
+        struct ids_allocation event = from->allocations[i];
+        event.allocator = places[event.allocator];
+        if (event.allocator == IDS_NONE) continue;
+        uint32_t *const words[] = {&event.op, &event.region, &event.type, &event.shape};
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+            if (*words[w] >= first_text) *words[w] = texts[*words[w] - first_text];
+        event.track += first_track;
+        event.order = (uint32_t)trace->allocation_count;
+        struct ids_allocation *added = IDS_PUSH(trace->allocations, trace->allocation_count, trace->allocation_room);
+        failed = !added;
+        if (!added) break;
+        *added = event;
+        trace->allocators[event.allocator].count++;
+    }
+    free(places);
+    return failed ? -1 : 0;
+}
+
 /* --- at the end of the run -------------------------------------------------------------------------------------- */
 
 static int by_allocator_and_time(const void *a, const void *b) {

@@ -1,20 +1,15 @@
 #include "lib/model/builder.h"
 
-#include "lib/base/idmap.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "lib/model/account.h"
 #include "lib/model/allocations.h"
-#include "lib/model/assemble.h"
-#include "lib/model/calls.h"
+#include "lib/model/builder_parts.h"
 #include "lib/model/classify.h"
 #include "lib/model/clocks.h"
-#include "lib/model/counters.h"
 #include "lib/model/doings.h"
-#include "lib/model/event_of_slice.h"
 #include "lib/model/hardware.h"
 #include "lib/model/held.h"
-#include "lib/model/join.h"
 #include "lib/model/keys.h"
 #include "lib/model/matrix_units.h"
 #include "lib/model/programs.h"
@@ -23,56 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct plane {
-    struct ids_host_plane as_host;
-    uint32_t host;
-    uint32_t device; /* IDS_NONE: a host's plane */
-    uint8_t is_sampled;
-    uint32_t sampling; /* as ids_track.sampling */
-};
-
-/* A track that is being read. Formats of one timeline after the other have one; others may have many. */
-struct open_track {
-    uint32_t track;
-    struct ids_assembly assembly;
-    size_t last_op;         /* CPU: index + 1 of the op read last, whose end mostly comes next */
-    int64_t task_op_ps;     /* CPU: when the first op of the thread's task began; INT64_MAX: none did */
-    uint8_t in_task;        /* of a thread pool: since its StartRegion */
-    uint64_t passing, kept; /* records in the assembly and of the track, as if they were held */
-};
-
-/* What the records would take if all were held. */
-struct held {
-    uint64_t most_bytes; /* above it, all are let go */
-    uint64_t bytes, peak_bytes;
-    int overflowed;
-    int64_t until_ps;          /* events from here on are counted only */
-    uint64_t beyond;           /* how many */
-    int64_t first_ps, last_ps; /* when the events of the run begin, those beyond too */
-};
-
-struct ids_builder {
-    struct ids_sink sink; /* first, so that the sink is the builder */
-    struct ids_trace *trace;
-    struct ids_join join;
-    struct plane *planes;
-    size_t plane_count, plane_room;
-    struct open_track *open; /* in any order */
-    size_t open_count, open_room;
-    struct ids_assembly idle; /* empty */
-    uint32_t *place_of_track; /* track -> its index in `open` */
-    size_t place_count, place_room;
-    struct ids_idmap host_names; /* text -> host */
-    struct ids_dimensions dimensions;
-    struct ids_calls calls;
-    struct ids_counter_map counters;
-    struct held held;
-    uint64_t negative_durations, out_of_range;
-};
-
-/* Threads and streams of a whole run; half a gigabyte of memory for a damaged file. */
-enum { TRACK_LIMIT = 1000000 };
 
 /* Times further than this from the run's start (26 days) are damage. Within it, differences of times cannot
  * overflow. */
@@ -205,10 +150,15 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
     *ret_plane = (uint32_t)builder->plane_count;
-    struct plane *plane = IDS_PUSH(builder->planes, builder->plane_count, builder->plane_room);
+    struct ids_builder_plane *plane = IDS_PUSH(builder->planes, builder->plane_count, builder->plane_room);
     if (!plane) return ids_no_memory(err);
-    *plane = (struct plane){
-        .as_host = {*ret_plane, info->name, IDS_NONE}, .host = builder->dimensions.host, .device = IDS_NONE};
+    *plane = (struct ids_builder_plane){
+        .as_host = {*ret_plane, info->name, IDS_NONE},
+        .host = builder->dimensions.host,
+        .device = IDS_NONE,
+        .first_name = (uint32_t)trace->name_count,
+        .first_op = (uint32_t)trace->op_count,
+    };
     struct ids_text name = text_of(trace, info->name);
     struct ids_device device = {
         .host = builder->dimensions.host, .ordinal = -1, .capability_major = -1, .capability_minor = -1};
@@ -242,7 +192,7 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
                       struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
-    const struct plane *plane = &builder->planes[info->plane];
+    const struct ids_builder_plane *plane = &builder->planes[info->plane];
     struct ids_name name = {.text = info->text, .display = info->display, .plane = info->plane, .op = IDS_NONE};
     name.is_sampled = plane->is_sampled;
     if (plane->device == IDS_NONE) {
@@ -278,12 +228,13 @@ static enum ids_track_role role_of(enum ids_device_kind kind, struct ids_text na
     return IDS_TRACK_DERIVED;
 }
 
-static int build_track(struct ids_sink *sink, const struct ids_track_info *info, uint32_t *ret_track,
-                       struct ids_error *err) {
+int ids_build_track(struct ids_sink *sink, const struct ids_track_info *info, uint32_t *ret_track,
+                    struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
-    const struct plane *plane = &builder->planes[info->plane];
-    if (trace->track_count >= TRACK_LIMIT) return ids_fail(err, IDS_LIMIT, "more than %d timelines", TRACK_LIMIT);
+    const struct ids_builder_plane *plane = &builder->planes[info->plane];
+    if (trace->track_count >= IDS_TRACK_LIMIT)
+        return ids_fail(err, IDS_LIMIT, "more than %d timelines", IDS_TRACK_LIMIT);
     *ret_track = (uint32_t)trace->track_count;
     struct ids_track *track = IDS_PUSH(trace->tracks, trace->track_count, trace->track_room);
     if (!track) return ids_no_memory(err);
@@ -305,10 +256,10 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
         track->role = role_of(trace->devices[plane->device].kind, text_of(trace, info->name));
     uint32_t *place = IDS_PUSH(builder->place_of_track, builder->place_count, builder->place_room);
     if (!place) return ids_no_memory(err);
-    struct open_track *open = IDS_PUSH(builder->open, builder->open_count, builder->open_room);
+    struct ids_open_track *open = IDS_PUSH(builder->open, builder->open_count, builder->open_room);
     if (!open) return ids_no_memory(err);
     *place = (uint32_t)(builder->open_count - 1);
-    *open = (struct open_track){.track = *ret_track, .assembly = builder->idle, .task_op_ps = INT64_MAX};
+    *open = (struct ids_open_track){.track = *ret_track, .assembly = builder->idle, .task_op_ps = INT64_MAX};
     builder->idle = (struct ids_assembly){0};
     return 0;
 }
@@ -356,27 +307,22 @@ static void let_all_go(struct ids_builder *builder) {
     builder->held.overflowed = 1;
 }
 
-/* Asked only before bytes become fewer, and at the end: each event is counted. */
-static uint64_t peak_of(const struct held *held) {
-    return held->bytes > held->peak_bytes ? held->bytes : held->peak_bytes;
-}
-
 /* Counts bytes that are about to be held; 0 when they are not to be. */
 static inline int may_hold(struct ids_builder *builder, uint64_t bytes) {
-    struct held *held = &builder->held;
+    struct ids_held_records *held = &builder->held;
     held->bytes += bytes;
-    if (held->bytes > held->most_bytes && !held->overflowed) let_all_go(builder);
+    if (held->bytes > held->most_bytes && !held->overflowed && !ids_held_borrow(held)) let_all_go(builder);
     return !held->overflowed;
 }
 
-static int add_passing(struct ids_builder *builder, struct open_track *open, const struct ids_passing *passing,
+static int add_passing(struct ids_builder *builder, struct ids_open_track *open, const struct ids_passing *passing,
                        struct ids_error *err) {
     open->passing++;
     if (!may_hold(builder, sizeof *passing)) return 0;
     return ids_assembly_add(&open->assembly, passing) ? ids_no_memory(err) : 0;
 }
 
-static int keep_event(struct ids_builder *builder, struct open_track *open, const struct ids_event *event,
+static int keep_event(struct ids_builder *builder, struct ids_open_track *open, const struct ids_event *event,
                       struct ids_passing *passing, struct ids_error *err) {
     struct ids_events *events = &builder->trace->tracks[open->track].events;
     open->kept++;
@@ -394,7 +340,7 @@ static int keep_event(struct ids_builder *builder, struct open_track *open, cons
 /* --- events ----------------------------------------------------------------------------------------------------- */
 
 /* An "end: NAME": mostly of the op read just before on the same track, else joined at the end. */
-static int end_op(struct ids_builder *builder, struct open_track *open, const struct ids_event *end,
+static int end_op(struct ids_builder *builder, struct ids_open_track *open, const struct ids_event *end,
                   struct ids_error *err) {
     struct ids_track *track = &builder->trace->tracks[open->track];
     if (open->last_op && track->events.at[open->last_op - 1].produces == end->consumes) {
@@ -412,10 +358,11 @@ static int end_op(struct ids_builder *builder, struct open_track *open, const st
 }
 
 /* An op or a frame of the framework: it names the work that is launched inside. */
-static int mark_call(struct ids_builder *builder, struct open_track *open, const struct ids_facts *facts,
+static int mark_call(struct ids_builder *builder, struct ids_open_track *open, const struct ids_facts *facts,
                      struct ids_passing *passing, struct ids_error *err) {
     uint32_t mark;
-    if (builder->held.overflowed) return 0;
+    int code = ids_asked_in_order(builder->dimensions.asked, err);
+    if (code || builder->held.overflowed) return code;
     if (ids_calls_mark(&builder->calls, builder->dimensions.host, passing->name, facts, &mark))
         return ids_no_memory(err);
     open->assembly.calls = &builder->calls;
@@ -429,9 +376,10 @@ static int pass_arrow(struct ids_builder *builder, uint32_t track_id, const stru
                       struct ids_error *err) {
     struct ids_facts facts;
     int64_t start_ps;
-    if (builder->held.overflowed ||
+    int code = ids_asked_in_order(builder->dimensions.asked, err);
+    if (code || builder->held.overflowed ||
         __builtin_add_overflow(slice->start_ps, builder->trace->hosts[builder->dimensions.host].shift_ps, &start_ps))
-        return 0;
+        return code;
     if (ids_facts_gather(builder->trace, slice, &facts) ||
         ids_calls_arrow(&builder->calls, builder->dimensions.host, track_id, start_ps, slice->form == IDS_FORM_FLOW_OUT,
                         &facts))
@@ -445,7 +393,7 @@ static int keep_allocation(struct ids_builder *builder, uint32_t track, const st
     return ids_allocation_add(builder->trace, track, slice, source, at_ps) ? ids_no_memory(err) : 0;
 }
 
-static struct open_track *open_of(struct ids_builder *builder, uint32_t track) {
+static struct ids_open_track *open_of(struct ids_builder *builder, uint32_t track) {
     return &builder->open[builder->place_of_track[track]];
 }
 
@@ -458,7 +406,7 @@ static int place_in_time(struct ids_builder *builder, struct ids_track *track, c
         builder->out_of_range++;
         return 0;
     }
-    struct held *held = &builder->held;
+    struct ids_held_records *held = &builder->held;
     if (start_ps < held->first_ps) held->first_ps = start_ps;
     if (start_ps > held->last_ps) held->last_ps = start_ps;
     if (start_ps >= held->until_ps) {
@@ -472,7 +420,7 @@ static int place_in_time(struct ids_builder *builder, struct ids_track *track, c
     return 1;
 }
 
-static int hand_on(struct ids_builder *builder, struct open_track *open, const struct ids_event *event,
+static int hand_on(struct ids_builder *builder, struct ids_open_track *open, const struct ids_event *event,
                    const struct ids_facts *facts, int has_facts, struct ids_passing *passing, struct ids_error *err) {
     int code = 0;
     if (event->kind == IDS_KIND_REGION_START || event->kind == IDS_KIND_REGION_STOP) {
@@ -506,11 +454,19 @@ static int keep_samples(struct ids_trace *trace, uint32_t track, const struct id
     return 0;
 }
 
-static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct ids_slice *slice, struct ids_error *err) {
+static void add_time_scale(struct ids_time_scale *of_track, const struct ids_facts *facts,
+                           const struct ids_slice *slice) {
+    of_track->sum += facts->time_scale;
+    of_track->count++;
+    of_track->time_ps += (double)slice->duration_ps;
+    of_track->scaled_ps += (double)slice->duration_ps * facts->time_scale;
+}
+
+int ids_build_slice(struct ids_sink *sink, uint32_t track_id, const struct ids_slice *slice, struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
     struct ids_track *track = &trace->tracks[track_id];
-    struct open_track *open = open_of(builder, track_id);
+    struct ids_open_track *open = open_of(builder, track_id);
     uint8_t kind = trace->names[slice->name].kind;
     int64_t start_ps, end_ps, duration_ps = slice->duration_ps;
     if (duration_ps < 0) {
@@ -522,7 +478,8 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     if ((slice->form == IDS_FORM_FLOW_OUT || slice->form == IDS_FORM_FLOW_IN) && track->role == IDS_TRACK_HOST)
         return pass_arrow(builder, track_id, slice, err);
     if (slice->form == IDS_FORM_COUNTER || track->role == IDS_TRACK_COUNTERS) {
-        if (!place_in_time(builder, track, slice, 0, &start_ps, &end_ps)) return 0;
+        int code = ids_asked_in_order(builder->dimensions.asked, err);
+        if (code || !place_in_time(builder, track, slice, 0, &start_ps, &end_ps)) return code;
         return ids_counters_add(&builder->counters, trace, track_id, start_ps, slice) ? ids_no_memory(err) : 0;
     }
     /* Counters and arrows are no activity (correlation ids say what arrows do), nor are moments on a device. */
@@ -558,6 +515,7 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     struct ids_facts facts;
     if (slice->arg_count || track->role != IDS_TRACK_HOST || kind == IDS_KIND_STEP_MARK) {
         if (ids_facts_gather(trace, slice, &facts)) return ids_no_memory(err);
+        if (facts.has_time_scale) add_time_scale(&track->time_scale, &facts, slice);
         code = track->role == IDS_TRACK_HOST
                    ? ids_host_event(&builder->dimensions, &builder->planes[track->plane].as_host, &facts, &event, err)
                    : ids_device_event(&builder->dimensions, track, slice, &facts, &event, err);
@@ -589,7 +547,7 @@ static struct ids_events *place_of(struct ids_device *device, const struct ids_t
 }
 
 /* All that is in `from`, behind what is in `to`. */
-static int hand_over(struct ids_events *from, struct ids_events *to, struct ids_error *err) {
+int ids_events_hand_over(struct ids_events *from, struct ids_events *to, struct ids_error *err) {
     if (to->count) {
         if (from->count > to->room - to->count) {
             size_t room = to->room + to->room / 2; /* a device may have a million tracks of one event */
@@ -610,16 +568,16 @@ static int hand_over(struct ids_events *from, struct ids_events *to, struct ids_
     return 0;
 }
 
-static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_error *err) {
+int ids_build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
     struct ids_track *track = &trace->tracks[track_id];
-    struct open_track *open = open_of(builder, track_id);
+    struct ids_open_track *open = open_of(builder, track_id);
     ids_assembly_inherit(&open->assembly, &builder->idle);
     int code = ids_assembly_finish(&open->assembly, trace, track_id, err);
     ids_assembly_done(&builder->idle);
     builder->idle = open->assembly; /* its memory serves the next track */
-    builder->held.peak_bytes = peak_of(&builder->held);
+    builder->held.peak_bytes = ids_held_peak(&builder->held);
     builder->held.bytes -= open->passing * sizeof(struct ids_passing);
     if (!code && track->timeline.count)
         may_hold(builder, track->timeline.count * (sizeof *track->timeline.from_ps + sizeof *track->timeline.doing));
@@ -630,7 +588,7 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     trace->stat_count += track->stat_count;
     if (track->device != IDS_NONE && track->events.count) { /* all of them are of one kind */
         struct ids_events *place = place_of(&trace->devices[track->device], track, track->events.at);
-        if (place) return hand_over(&track->events, place, err);
+        if (place) return ids_events_hand_over(&track->events, place, err);
     }
     size_t staying = 0;
     for (size_t i = 0; i < track->events.count; i++) {
@@ -688,9 +646,9 @@ int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
         .host = build_host,
         .plane = build_plane,
         .name = build_name,
-        .track = build_track,
-        .slice = build_slice,
-        .track_end = build_track_end,
+        .track = ids_build_track,
+        .slice = ids_build_slice,
+        .track_end = ids_build_track_end,
         .hlo = build_hlo,
         .memory = build_memory,
         .held = build_held,
@@ -704,10 +662,11 @@ int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
         return ids_no_memory(err);
     }
     builder->trace->tracer_host = builder->trace->tracer_device = builder->trace->tracer_python = -1;
-    builder->sink = (struct ids_sink){.ops = &ops, .strings = &builder->trace->strings, .complete = 1};
+    builder->sink =
+        (struct ids_sink){.ops = &ops, .strings = &builder->trace->strings, .complete = 1, .parts = &ids_builder_parts};
     builder->dimensions.trace = builder->calls.trace = builder->trace;
-    builder->held =
-        (struct held){.most_bytes = UINT64_MAX, .until_ps = INT64_MAX, .first_ps = INT64_MAX, .last_ps = INT64_MIN};
+    builder->held = (struct ids_held_records){
+        .most_bytes = UINT64_MAX, .until_ps = INT64_MAX, .first_ps = INT64_MAX, .last_ps = INT64_MIN};
     *ret_builder = builder;
     return 0;
 }
@@ -722,17 +681,17 @@ void ids_builder_bound(struct ids_builder *builder, uint64_t most_bytes, int64_t
 }
 
 int ids_builder_overflowed(const struct ids_builder *builder, int64_t *ret_until_ps) {
-    const struct held *held = &builder->held;
+    const struct ids_held_records *held = &builder->held;
     if (!held->overflowed) return 0;
     int64_t end_ps = held->last_ps < held->until_ps ? held->last_ps + 1 : held->until_ps;
-    double share = 0.9 * (double)held->most_bytes / (double)peak_of(held); /* events may be denser at first */
+    double share = 0.9 * (double)held->most_bytes / (double)ids_held_peak(held); /* events may be denser at first */
     *ret_until_ps = held->first_ps + (int64_t)((double)(end_ps - held->first_ps) * share);
     return 1;
 }
 
 /* What of the run is in the trace, where that is not all. */
 static int say_bound(struct ids_builder *builder, struct ids_error *err) {
-    const struct held *held = &builder->held;
+    const struct ids_held_records *held = &builder->held;
     double part = (double)held->until_ps - (double)held->first_ps, all = (double)held->last_ps - (double)held->first_ps;
     char text[256];
     if (!held->beyond) return 0;
@@ -744,10 +703,20 @@ static int say_bound(struct ids_builder *builder, struct ids_error *err) {
     return build_diag(&builder->sink, &diag, err);
 }
 
+static void sum_time_scales(struct ids_trace *trace) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_time_scale *of_track = &trace->tracks[t].time_scale;
+        trace->time_scale.sum += of_track->sum;
+        trace->time_scale.count += of_track->count;
+        trace->time_scale.time_ps += of_track->time_ps;
+        trace->time_scale.scaled_ps += of_track->scaled_ps;
+    }
+}
+
 int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace, struct ids_error *err) {
     int code = 0;
     while (!code && builder->open_count)
-        code = build_track_end(&builder->sink, builder->open[builder->open_count - 1].track, err);
+        code = ids_build_track_end(&builder->sink, builder->open[builder->open_count - 1].track, err);
     if (!code && builder->negative_durations) {
         struct ids_diag diag = {IDS_WARNING, "model.negative_duration",
                                 "events with a negative duration were taken as moments", -1,
@@ -761,6 +730,7 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
         code = build_diag(&builder->sink, &diag, err);
     }
     ids_assembly_done(&builder->idle);
+    sum_time_scales(builder->trace);
     ids_counters_order(builder->trace);
     if (!code) code = say_bound(builder, err);
     if (!code) code = ids_join_run(&builder->join, &builder->calls, builder->trace, err);
@@ -790,6 +760,7 @@ void ids_builder_free(struct ids_builder *builder) {
     free(builder->planes);
     ids_idmap_done(&builder->host_names);
     ids_dimensions_done(&builder->dimensions);
+    free(builder->asked.at);
     ids_calls_done(&builder->calls);
     free(builder);
 }

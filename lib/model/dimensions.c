@@ -13,9 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A run of 2,000 hosts with 8 devices each is below it; a damaged file is not. */
-enum { DEVICE_LIMIT = 16384 };
-
 static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
     return ids_strings_text(&trace->strings, text);
 }
@@ -88,7 +85,9 @@ int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, 
         code = module_of(dimensions, facts->program_id, facts->hlo_module, &module, err);
     if (!code) code = new_op(dimensions->trace, facts->hlo_op, module, ret_op, err);
     if (!code && ids_keymap_add(&dimensions->ops, key, *ret_op) < 0) return ids_no_memory(err);
-    return code;
+    const struct ids_asked_one one = {.what = IDS_ASKED_OP,
+                                      .op = {facts->program_id, facts->hlo_module, facts->hlo_op}};
+    return code ? code : ids_asked_note(dimensions->asked, &one, err);
 }
 
 int ids_framework_op(struct ids_trace *trace, uint32_t name, uint32_t category, uint32_t path, uint32_t source,
@@ -120,6 +119,13 @@ static struct ids_text innermost(struct ids_text annotation) {
     return (struct ids_text){from, (uint32_t)((hash ? hash : end) - from)};
 }
 
+static int note_annotated(struct ids_dimensions *dimensions, struct ids_text annotation, struct ids_error *err) {
+    if (!dimensions->asked) return 0;
+    struct ids_asked_one one = {.what = IDS_ASKED_ANNOTATED, .annotated = annotation};
+    one.annotated.at = ids_arena_copy(&dimensions->trace->arena, annotation.at, annotation.length);
+    return one.annotated.at ? ids_asked_note(dimensions->asked, &one, err) : ids_no_memory(err);
+}
+
 int ids_op_of_annotation(struct ids_dimensions *dimensions, struct ids_text annotation, uint32_t *ret_op,
                          struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
@@ -138,6 +144,7 @@ int ids_op_of_annotation(struct ids_dimensions *dimensions, struct ids_text anno
     if (!*place) {
         if (ids_framework_op(trace, name, category, path, 0, ret_op)) return ids_no_memory(err);
         *place = (uint64_t)*ret_op + 1;
+        return note_annotated(dimensions, annotation, err);
     }
     *ret_op = (uint32_t)(*place - 1);
     return 0;
@@ -198,6 +205,8 @@ static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_fac
     uint64_t *place = ids_keymap_at(&dimensions->launches, key);
     if (!place) return ids_no_memory(err);
     if (!*place) {
+        int code = ids_asked_in_order(dimensions->asked, err);
+        if (code) return code;
         struct ids_shape *added = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
         if (!added) return ids_no_memory(err);
         *added = shape;
@@ -223,16 +232,31 @@ int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *fact
     if (text == IDS_NO_TEXT) return ids_no_memory(err);
     uint64_t kind;
     const struct ids_device *device = device_at(trace, on, &kind);
-    uint64_t *place = ids_keymap_at(&dimensions->shapes, ids_key_of(text, kind));
+    uint64_t known;
+    if (ids_keymap_get(&dimensions->shapes, ids_key_of(text, kind), &known)) {
+        *ret_shape = (uint32_t)(known - 1);
+        return 0;
+    }
+    struct ids_shape shape;
+    ids_kernel_details(text_of(trace, text), &shape);
+    if (shape.occupancy < 0) shape.occupancy = share_of(facts->occupancy);
+    ids_hardware_fill(device, &shape);
+    shape.achieved = achieved_of(facts->achieved, &shape);
+    int code = ids_shape_known(dimensions, text, kind, &shape, ret_shape, err);
+    const struct ids_asked_one one = {.what = IDS_ASKED_SHAPE, .shape = {kind, text, *ret_shape}};
+    return code ? code : ids_asked_note(dimensions->asked, &one, err);
+}
+
+int ids_shape_known(struct ids_dimensions *dimensions, uint32_t details, uint64_t device_kind,
+                    const struct ids_shape *shape, uint32_t *ret_shape, struct ids_error *err) {
+    struct ids_trace *trace = dimensions->trace;
+    uint64_t *place = ids_keymap_at(&dimensions->shapes, ids_key_of(details, device_kind));
     if (!place) return ids_no_memory(err);
     if (!*place) {
-        struct ids_shape *shape = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
-        if (!shape) return ids_no_memory(err);
+        struct ids_shape *added = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
+        if (!added) return ids_no_memory(err);
+        *added = *shape;
         *place = trace->shape_count;
-        ids_kernel_details(text_of(trace, text), shape);
-        if (shape->occupancy < 0) shape->occupancy = share_of(facts->occupancy);
-        ids_hardware_fill(device, shape);
-        shape->achieved = achieved_of(facts->achieved, shape);
     }
     *ret_shape = (uint32_t)(*place - 1);
     return 0;
@@ -253,7 +277,8 @@ int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *d
     else
         snprintf(label, sizeof label, "%s%c%lld", kinds[device->kind], ordinal_in_key ? '#' : ':',
                  (long long)device->ordinal);
-    if (trace->device_count >= DEVICE_LIMIT) return ids_fail(err, IDS_LIMIT, "more than %d devices", DEVICE_LIMIT);
+    if (trace->device_count >= IDS_DEVICE_LIMIT)
+        return ids_fail(err, IDS_LIMIT, "more than %d devices", IDS_DEVICE_LIMIT);
     *ret_device = (uint32_t)trace->device_count;
     struct ids_device *added = IDS_PUSH(trace->devices, trace->device_count, trace->device_room);
     if (!added) return ids_no_memory(err);
@@ -273,7 +298,8 @@ int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t
     struct ids_device device = {.kind = IDS_DEVICE_CPU, .host = dimensions->host, .ordinal = ordinal};
     int code = ids_device_add(dimensions, &device, plane, 1, ret_device, err);
     if (!code && ids_keymap_add(&dimensions->cpu_devices, key, *ret_device) < 0) return ids_no_memory(err);
-    return code;
+    const struct ids_asked_one one = {.what = IDS_ASKED_DEVICE, .device = {plane, ordinal}};
+    return code ? code : ids_asked_note(dimensions->asked, &one, err);
 }
 
 static int read_op_stat(struct ids_trace *trace, const struct ids_arg *arg, struct ids_op *fields, uint64_t *program_id,
@@ -417,13 +443,15 @@ int ids_op_of_event(struct ids_dimensions *dimensions, const struct ids_facts *f
         *ret_op = (uint32_t)there;
         return 0;
     }
+    int code = ids_asked_in_order(dimensions->asked, err);
+    if (code) return code;
     /* A name that is the op's whole text has its short one in it. */
     int is_short = facts->long_name && facts->long_name != name;
     struct ids_name_info info = {.text = facts->long_name ? facts->long_name : name,
                                  .display = is_short ? name : 0,
                                  .args = slice->args,
                                  .arg_count = slice->arg_count};
-    int code = ids_op_of_name(dimensions, &info, ret_op, err);
+    code = ids_op_of_name(dimensions, &info, ret_op, err);
     if (!code && ids_keymap_add(&dimensions->ops, key, *ret_op) < 0) return ids_no_memory(err);
     return code;
 }

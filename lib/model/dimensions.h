@@ -5,8 +5,12 @@
 
 #include "lib/base/idmap.h"
 #include "lib/base/keymap.h"
+#include "lib/model/asked.h"
 #include "lib/model/facts.h"
 #include "lib/model/trace.h"
+
+/* A run of 2,000 hosts with 8 devices each is below it; a damaged file is not. */
+enum { IDS_DEVICE_LIMIT = 16384 };
 
 struct ids_dimensions {
     struct ids_trace *trace;
@@ -17,6 +21,7 @@ struct ids_dimensions {
     struct ids_keymap cpu_devices; /* (host, ordinal) -> device */
     struct ids_keymap annotated;   /* TensorFlow's (path, type) -> op + 1 */
     struct ids_keymap launches;    /* what Kineto says of a launch -> shape + 1 */
+    struct ids_asked *asked;       /* of a part of a run: what it met first; else NULL */
 };
 
 void ids_dimensions_done(struct ids_dimensions *dimensions);
@@ -46,6 +51,9 @@ int ids_modules_list(const struct ids_trace *trace, struct ids_keymap *ret_named
  * IDS_NONE when it has none. */
 int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t device, uint32_t *ret_shape,
                  struct ids_error *err);
+/* The shape of that text on a device of that kind, `shape` where it was not met before. */
+int ids_shape_known(struct ids_dimensions *dimensions, uint32_t details, uint64_t device_kind,
+                    const struct ids_shape *shape, uint32_t *ret_shape, struct ids_error *err);
 /* Adds a device of the plane; `ordinal_in_key` for devices that share a plane. */
 int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *device, const char *plane,
                    int ordinal_in_key, uint32_t *ret_device, struct ids_error *err);

@@ -184,7 +184,7 @@ static struct ids_doing doing_inside(struct ids_trace *trace, struct ids_doing a
     return doing;
 }
 
-static int64_t number_of(struct ids_trace *trace, const struct ids_doing *doing) {
+int64_t ids_doing_number(struct ids_trace *trace, const struct ids_doing *doing) {
     uint64_t key = ids_key_of(
         ids_key_of((uint64_t)doing->name << 32 | doing->around, (uint64_t)doing->called << 32 | doing->caller),
         (uint64_t)doing->launches << 32 | (uint64_t)doing->in_callback << 24 | (uint64_t)doing->account << 16 |
@@ -211,7 +211,7 @@ int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name
     static const struct ids_doing nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0, 0, 0, 0};
     if (!trace->doing_changes) {
         trace->doing_changes = calloc(CHANGES, sizeof *trace->doing_changes);
-        if (!trace->doing_changes || number_of(trace, &nothing) != IDS_NO_DOING) return -1;
+        if (!trace->doing_changes || ids_doing_number(trace, &nothing) != IDS_NO_DOING) return -1;
     }
     uint8_t kind = event ? event->kind : trace->names[name].kind;
     uint8_t flags = (uint8_t)(event ? 1 | event->launches << 1 | event->compiles << 2 : 0);
@@ -222,7 +222,7 @@ int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name
         change->kind == kind && change->flags == flags)
         return change->to;
     struct ids_doing doing = doing_inside(trace, trace->doings[around], name, event, called);
-    int64_t number = number_of(trace, &doing);
+    int64_t number = ids_doing_number(trace, &doing);
     if (number >= 0) *change = (struct ids_doing_change){around, name, called, (uint32_t)number, kind, flags, 1};
     return number;
 }
@@ -232,7 +232,7 @@ int64_t ids_doing_called_by(struct ids_trace *trace, uint32_t recorded, uint32_t
     if (doing.caller != IDS_NONE) return recorded;
     doing.caller = trace->doings[caller].caller;
     doing.called = trace->doings[caller].called;
-    return number_of(trace, &doing);
+    return ids_doing_number(trace, &doing);
 }
 
 int64_t ids_doing_called_back(struct ids_trace *trace, uint32_t recorded, uint32_t sampled) {
@@ -241,7 +241,7 @@ int64_t ids_doing_called_back(struct ids_trace *trace, uint32_t recorded, uint32
     doing.caller = trace->doings[sampled].caller;
     doing.called = trace->doings[sampled].called;
     doing.in_callback = 1;
-    return number_of(trace, &doing);
+    return ids_doing_number(trace, &doing);
 }
 
 int64_t ids_doing_without_call(struct ids_trace *trace, uint32_t doing) {
@@ -251,7 +251,7 @@ int64_t ids_doing_without_call(struct ids_trace *trace, uint32_t doing) {
         alone.account = IDS_HOST_PYTHON;
         alone.name = alone.around = alone.caller;
     }
-    return number_of(trace, &alone);
+    return ids_doing_number(trace, &alone);
 }
 
 int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sampled) {
@@ -277,5 +277,5 @@ int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sa
         exact.caller = frames.caller;
         exact.called = frames.called;
     }
-    return number_of(trace, &exact);
+    return ids_doing_number(trace, &exact);
 }

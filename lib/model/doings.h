@@ -21,6 +21,8 @@ int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name
 /* What a thread does that recorded events show as one doing and sampled stacks as another: the event says what, and
  * since when, the stack says for which function of the program. -1 when memory ran out. */
 int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sampled);
+/* The number of a doing, which gets one if it has none. -1 when memory ran out. */
+int64_t ids_doing_number(struct ids_trace *trace, const struct ids_doing *doing);
 /* What events show, called by the function of the program that another doing has, if it has one. */
 int64_t ids_doing_called_by(struct ids_trace *trace, uint32_t recorded, uint32_t caller);
 /* The function of the program alone, and not what it called. */

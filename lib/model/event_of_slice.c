@@ -156,6 +156,8 @@ static int step_name(struct ids_dimensions *dimensions, struct ids_host_plane *p
                      struct ids_event *event, struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
     if (plane->step_name == IDS_NONE) {
+        int code = ids_asked_in_order(dimensions->asked, err);
+        if (code) return code;
         uint32_t text = ids_intern(&trace->strings, text_of(trace, trace->names[event->name].text).at, length);
         struct ids_name *added = IDS_PUSH(trace->names, trace->name_count, trace->name_room);
         if (text == IDS_NO_TEXT || !added) return ids_no_memory(err);
@@ -164,6 +166,14 @@ static int step_name(struct ids_dimensions *dimensions, struct ids_host_plane *p
     }
     event->name = plane->step_name;
     return 0;
+}
+
+/* What an event tells of its name holds for the events that are read behind it. */
+static int learn(const struct ids_dimensions *dimensions, uint8_t *known, uint8_t told, struct ids_error *err) {
+    if (*known == told) return 0;
+    int code = ids_asked_in_order(dimensions->asked, err);
+    if (!code) *known = told;
+    return code;
 }
 
 int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *plane, const struct ids_facts *facts,
@@ -198,26 +208,35 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
         return 0;
     }
     event->annotation = facts->is_annotation != 0;
-    if (facts->is_block) dimensions->trace->names[event->name].is_block = 1;
-    if (facts->has_category && !facts->is_annotation && !facts->is_python) {
-        dimensions->trace->names[event->name].of_framework = 1;
-        if (event->kind == IDS_KIND_INPUT && !ids_is_reader(name)) /* an op's words say nothing */
-            event->kind = dimensions->trace->names[event->name].kind = IDS_KIND_OTHER;
+    struct ids_name *known = &dimensions->trace->names[event->name];
+    int code = facts->is_block ? learn(dimensions, &known->is_block, 1, err) : 0;
+    if (!code && facts->has_category && !facts->is_annotation && !facts->is_python) {
+        code = learn(dimensions, &known->of_framework, 1, err);
+        if (!code && event->kind == IDS_KIND_INPUT && !ids_is_reader(name)) { /* an op's words say nothing */
+            event->kind = IDS_KIND_OTHER;
+            code = learn(dimensions, &known->kind, IDS_KIND_OTHER, err);
+        }
     }
+    if (code) return code;
     if (event->kind == IDS_KIND_LAUNCH && facts->has_device_ordinal) event->value = facts->device_ordinal + 1;
     if (event->kind == IDS_KIND_TRANSFER) {
         event->direction = ids_text_begins(name, "tpu::System::TransferTo") ? IDS_H2D : IDS_D2H;
         event->value = facts->has_size ? facts->size : -1;
     }
-    if (event->kind == IDS_KIND_OTHER && facts->is_op)
-        event->kind = dimensions->trace->names[event->name].kind = IDS_KIND_CALL;
+    if (event->kind == IDS_KIND_OTHER && facts->is_op) {
+        event->kind = IDS_KIND_CALL;
+        code = learn(dimensions, &known->kind, event->kind, err);
+        if (code) return code;
+    }
     if (event->kind == IDS_KIND_OTHER && (event->produces || event->consumes)) event->kind = IDS_KIND_FLOW;
     /* A StepTraceAnnotation without step_num says no more than that it is a root. */
     if (event->kind == IDS_KIND_OTHER && facts->is_root && dimensions->trace->names[event->name].is_region)
         event->kind = IDS_KIND_NAMED;
     if (event->kind == IDS_KIND_OTHER && facts->is_annotation)
         event->kind = (uint8_t)ids_kind_of_annotation(name.at, name.length);
-    if (event->kind == IDS_KIND_OTHER && facts->is_python)
-        event->kind = dimensions->trace->names[event->name].kind = (uint8_t)ids_kind_of_python_frame(name);
+    if (event->kind == IDS_KIND_OTHER && facts->is_python) {
+        event->kind = (uint8_t)ids_kind_of_python_frame(name);
+        return learn(dimensions, &known->kind, event->kind, err);
+    }
     return 0;
 }

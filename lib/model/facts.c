@@ -111,10 +111,8 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
         break;
 #include "lib/model/keys.def"
         case IDS_KEY_TIME_SCALE:
-            trace->time_scale_sum += ids_arg_real(trace, arg);
-            trace->time_scale_count++;
-            trace->time_scale_ps += (double)slice->duration_ps;
-            trace->scaled_ps += (double)slice->duration_ps * ids_arg_real(trace, arg);
+            facts->time_scale = ids_arg_real(trace, arg);
+            facts->has_time_scale = 1;
             break;
         case IDS_KEY_CATEGORY:
             facts->has_category = 1;

@@ -26,8 +26,9 @@ struct ids_facts {
     int is_fwdbwd;                            /* cat fwdbwd: an arrow from an op to what runs it backward */
     int is_copy, is_set;                      /* cat gpu_memcpy, Memset, ... */
     const struct ids_arg *direction;
+    double time_scale; /* of a TPU op: time at the default clock ÷ time that it took */
     unsigned has_device_ordinal : 1, has_size : 1, has_step_num : 1, in_graph : 1, has_category : 1, has_python_id : 1,
-        has_sequence : 1;
+        has_sequence : 1, has_time_scale : 1;
     int is_root;       /* _r: a step begins (TensorFlow, JAX's StepTraceAnnotation) */
     int is_block;      /* the region that idsprof's window was opened for (--range, idsprof.capture) */
     int is_annotation; /* a region that the program named: Kineto's cat user_annotation, the Python hook's stat */

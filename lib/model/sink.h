@@ -188,9 +188,25 @@ struct ids_sink_ops {
 #include "lib/model/sink_calls.def"
 };
 
+/* Lines of a plane are read beside each other into parts of a sink, which take track, slice and track_end alone. */
+struct ids_sink_parts {
+    /* A sink for some of the plane's tracks, when all names of the plane are known. While there are parts nothing else
+     * is told to the sink; several threads may begin parts, and each feeds its own. A call of a part fails
+     * where what it is told depends on what was read before; the caller then reads these lines, and all of the plane
+     * that come behind them, into the sink itself. */
+    int (*begin)(struct ids_sink *sink, uint32_t plane, struct ids_sink **ret_part, struct ids_error *err);
+    /* No more comes: what only reading needs is let go. */
+    void (*end)(struct ids_sink *part);
+    /* Takes all over that the part has, as if it had been told to the sink; parts come in the order of the file.
+     * *ret_taken 0: nothing was taken, and the caller does as above. */
+    int (*take)(struct ids_sink *sink, struct ids_sink *part, int *ret_taken, struct ids_error *err);
+    void (*free)(struct ids_sink *part);
+};
+
 struct ids_sink {
     const struct ids_sink_ops *ops;
     struct ids_strings *strings;
+    const struct ids_sink_parts *parts; /* NULL: it is told everything in order */
     int complete; /* 1 until a format finds that the file ends early; then the format sets 0 and says so in diag */
     /* What the file is called without its endings, where a run has several: no two hosts have the same, as
      * TensorBoard's layout has it, though two processes of a machine say the same of it. Else 0, the empty text. */

@@ -114,6 +114,13 @@ struct ids_doing {
     uint8_t launches; /* of a region: work is launched in it, so that it is a part of the program and no errand */
 };
 
+/* TPU ops' "Time Scale Multiplier": time at the default clock ÷ time that it took. Below 1 the clock was held back. */
+struct ids_time_scale {
+    double sum;
+    uint64_t count;
+    double time_ps, scaled_ps; /* time of those ops, and as it were at the default clock */
+};
+
 struct ids_track {
     uint32_t host, plane, device; /* device IDS_NONE for host threads */
     uint32_t name, plane_name;    /* texts */
@@ -125,6 +132,7 @@ struct ids_track {
     struct ids_events events;         /* host threads: the kept events */
     struct ids_timeline timeline;     /* host threads: what they did at each moment (doings.h) */
     uint32_t sampling;                /* of sampled stacks: index of trace->samplings + 1; 0: it is no such track */
+    struct ids_time_scale time_scale;
 };
 
 /* When a sample was taken that a track of sampled stacks has. */
@@ -382,12 +390,8 @@ struct ids_trace {
     struct ids_counter *counters;
     size_t counter_count, counter_room, counter_samples; /* samples: of all of them together */
     uint64_t counters_left_out;                          /* values of counters beyond the first 65,536 */
-    /* Of TPU ops' "Time Scale Multiplier": time at the default clock ÷ time that it took. Below 1 the clock was held
-     * back. */
-    double time_scale_sum;
-    uint64_t time_scale_count;
-    double time_scale_ps, scaled_ps; /* time of those ops, and as it were at the default clock */
-    uint64_t hlo_instructions;       /* read from HLO protos; 0: ops of GPU and CPU have no opcode */
+    struct ids_time_scale time_scale;                    /* of all tracks */
+    uint64_t hlo_instructions; /* read from HLO protos; 0: ops of GPU and CPU have no opcode */
 };
 
 void ids_trace_free(struct ids_trace *trace);

@@ -1,0 +1,18 @@
+/* parallel.h - the same work on many things, by several threads. */
+#ifndef IDS_LIB_BASE_PARALLEL_H
+#define IDS_LIB_BASE_PARALLEL_H
+
+#include <stddef.h>
+
+/* How many threads work at a time in this process: what was set, at least 1. Set it before the first work, once. */
+unsigned ids_jobs(void);
+/* How many bytes of a file are worth a thread. */
+size_t ids_jobs_least(void);
+void ids_jobs_set(unsigned jobs, size_t least);
+enum { IDS_JOBS_MAX = 1024 };
+
+/* Calls work(context, i) once for each i below `count`, lower ones begun first, on at most ids_jobs() threads with the
+ * caller's among them, and returns when all are done. Threads that the system refuses are done without. */
+void ids_parallel(size_t count, void (*work)(void *context, size_t i), void *context);
+
+#endif

@@ -1,0 +1,370 @@
+/* builder_part.c - some tracks of a plane, read by a builder of their own beside those that read others.
+ *
+ * A part is a builder whose trace begins as a copy of what its tracks look up: hosts, devices, the plane's names and
+ * their ops. Texts that it adds stand behind the run's. Whatever else it meets it numbers by itself, notes it
+ * (asked.h), and does not begin what depends on tracks before its own. So the builder that takes it over asks for the
+ * same things in the same order as if it had read the tracks itself, and gives the same numbers.
+ */
+#include "lib/base/vec.h"
+#include "lib/model/allocations.h"
+#include "lib/model/builder_parts.h"
+#include "lib/model/doings.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory ---- */
+
+enum { BORROWED_BYTES = 1 << 20 };
+
+int ids_held_borrow(struct ids_held_records *held) {
+    struct ids_held_records *lender = held->lender;
+    if (!lender) return 0;
+    uint64_t wanted = held->bytes - held->most_bytes + BORROWED_BYTES, lent = atomic_load(&lender->lent);
+    do {
+        uint64_t left = lender->most_bytes - lender->bytes;
+        if (lent > left || wanted > left - lent) return 0;
+    } while (!atomic_compare_exchange_weak(&lender->lent, &lent, lent + wanted));
+    held->most_bytes += wanted;
+    return 1;
+}
+
+/* ---- the beginning ---- */
+
+static int refuse_host(struct ids_sink *sink, const struct ids_host_info *host, struct ids_error *err) {
+    (void)host;
+    return ids_asked_in_order(((struct ids_builder *)sink)->dimensions.asked, err);
+}
+
+static int refuse_plane(struct ids_sink *sink, const struct ids_plane_info *plane, uint32_t *ret_plane,
+                        struct ids_error *err) {
+    (void)plane;
+    *ret_plane = 0;
+    return ids_asked_in_order(((struct ids_builder *)sink)->dimensions.asked, err);
+}
+
+static int refuse_name(struct ids_sink *sink, const struct ids_name_info *name, uint32_t *ret_name,
+                       struct ids_error *err) {
+    (void)name;
+    *ret_name = 0;
+    return ids_asked_in_order(((struct ids_builder *)sink)->dimensions.asked, err);
+}
+
+static int refuse_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {
+    (void)diag;
+    return ids_asked_in_order(((struct ids_builder *)sink)->dimensions.asked, err);
+}
+
+enum { COPY_ROOM = 16 }; /* for what comes */
+
+/* Room for all of them, of which only those from `first` on are copied, and looked up: the others are of other planes,
+ * and their memory is never touched. */
+static void *copy_from(const void *all, size_t first, size_t count, size_t element_bytes) {
+    char *copy = malloc((count + COPY_ROOM) * element_bytes);
+    if (copy && count > first)
+        memcpy(copy + first * element_bytes, (const char *)all + first * element_bytes,
+               (count - first) * element_bytes);
+    return copy;
+}
+
+static int copy_devices(struct ids_trace *to, const struct ids_trace *from) {
+    to->devices = copy_from(from->devices, 0, from->device_count, sizeof *to->devices);
+    if (!to->devices) return -1;
+    for (size_t d = 0; d < from->device_count; d++) {
+        struct ids_device *device = &to->devices[d];
+        device->activity = device->async = device->waits = device->modules = device->steps = (struct ids_events){0};
+    }
+    to->device_count = from->device_count;
+    to->device_room = from->device_count + COPY_ROOM;
+    return 0;
+}
+
+static int copy_dimensions(struct ids_builder *part, const struct ids_builder *whole, uint32_t plane_number) {
+    const struct ids_builder_plane *plane = &whole->planes[plane_number];
+    const struct ids_trace *from = whole->trace;
+    struct ids_trace *to = part->trace;
+    part->planes = copy_from(whole->planes, plane_number, (size_t)plane_number + 1, sizeof *part->planes);
+    to->hosts = copy_from(from->hosts, plane->host, (size_t)plane->host + 1, sizeof *to->hosts);
+    to->names = copy_from(from->names, plane->first_name, from->name_count, sizeof *to->names);
+    to->ops = copy_from(from->ops, plane->first_op, from->op_count, sizeof *to->ops);
+    if (!part->planes || !to->hosts || !to->names || !to->ops) return -1;
+    part->plane_count = (size_t)plane_number + 1;
+    to->host_count = (size_t)plane->host + 1;
+    to->name_count = from->name_count;
+    to->name_room = from->name_count + COPY_ROOM;
+    to->op_count = from->op_count;
+    to->op_room = from->op_count + COPY_ROOM;
+    return copy_devices(to, from);
+}
+
+static int begin_part(struct ids_sink *sink, uint32_t plane, struct ids_sink **ret_part, struct ids_error *err) {
+    static const struct ids_sink_ops ops = {
+        .host = refuse_host,
+        .plane = refuse_plane,
+        .name = refuse_name,
+        .track = ids_build_track,
+        .slice = ids_build_slice,
+        .track_end = ids_build_track_end,
+        .diag = refuse_diag,
+    };
+    struct ids_builder *whole = (struct ids_builder *)sink;
+    struct ids_builder *part = calloc(1, sizeof *part);
+    if (part) part->trace = calloc(1, sizeof *part->trace);
+    if (part && part->trace) ids_strings_stand_on(&part->trace->strings, &whole->trace->strings);
+    if (!part || !part->trace || copy_dimensions(part, whole, plane)) {
+        ids_builder_free(part);
+        return ids_no_memory(err);
+    }
+    part->sink = (struct ids_sink){.ops = &ops, .strings = &part->trace->strings, .complete = 1};
+    part->dimensions.trace = part->calls.trace = part->trace;
+    part->dimensions.host = whole->dimensions.host;
+    part->dimensions.asked = &part->asked;
+    part->held.until_ps = whole->held.until_ps;
+    part->held.first_ps = INT64_MAX;
+    part->held.last_ps = INT64_MIN;
+    part->held.lender = &whole->held;
+    *ret_part = &part->sink;
+    return 0;
+}
+
+static void end_part(struct ids_sink *sink) {
+    ids_assembly_done(&((struct ids_builder *)sink)->idle);
+}
+
+static void free_part(struct ids_sink *sink) {
+    struct ids_held_records *held = &((struct ids_builder *)sink)->held;
+    atomic_fetch_sub(&held->lender->lent, held->most_bytes);
+    ids_builder_free((struct ids_builder *)sink);
+}
+
+/* ---- the numbers of the whole ---- */
+
+struct taking {
+    struct ids_builder *whole, *part;
+    uint32_t first_text, first_device, first_op, first_track; /* of the part's own ones */
+    uint32_t *texts, *devices, *ops, *shapes, *doings;        /* the whole's numbers of these */
+};
+
+static void taking_done(struct taking *taking) {
+    free(taking->texts);
+    free(taking->devices);
+    free(taking->ops);
+    free(taking->shapes);
+    free(taking->doings);
+}
+
+static uint32_t text_in_whole(const struct taking *taking, uint32_t text) {
+    return text < taking->first_text ? text : taking->texts[text - taking->first_text];
+}
+
+static int number_texts(struct taking *taking) {
+    const struct ids_strings *own = &taking->part->trace->strings;
+    taking->first_text = own->first;
+    taking->texts = calloc((size_t)own->count + 1, sizeof *taking->texts);
+    if (!taking->texts) return -1;
+    for (uint32_t i = 0; i < own->count; i++) {
+        struct ids_text text = ids_strings_text(own, own->first + i);
+        taking->texts[i] = ids_intern(&taking->whole->trace->strings, text.at, text.length);
+        if (taking->texts[i] == IDS_NO_TEXT) return -1;
+    }
+    return 0;
+}
+
+/* In the order in which the part met them, each kind gets its numbers one after the other. */
+static int number_asked(struct taking *taking, struct ids_error *err) {
+    const struct ids_trace *own = taking->part->trace;
+    const struct ids_asked *asked = &taking->part->asked;
+    taking->devices = calloc(asked->count + 1, sizeof *taking->devices);
+    taking->ops = calloc(asked->count + 1, sizeof *taking->ops);
+    taking->shapes = calloc(asked->count + 1, sizeof *taking->shapes);
+    if (!taking->devices || !taking->ops || !taking->shapes) return ids_no_memory(err);
+    uint32_t *next[IDS_ASKED_KINDS] = {[IDS_ASKED_DEVICE] = taking->devices, [IDS_ASKED_SHAPE] = taking->shapes};
+    uint32_t *next_op = taking->ops; /* of two kinds */
+    for (size_t i = 0; i < asked->count; i++) {
+        struct ids_asked_one one = asked->at[i];
+        uint32_t **place = next[one.what] ? &next[one.what] : &next_op;
+        if (one.what == IDS_ASKED_OP) {
+            one.op.module = text_in_whole(taking, one.op.module);
+            one.op.name = text_in_whole(taking, one.op.name);
+        } else if (one.what == IDS_ASKED_SHAPE) {
+            one.shape.details = text_in_whole(taking, one.shape.details);
+        }
+        int code = ids_asked_again(&taking->whole->dimensions, own, &one, *place, err);
+        if (code) return code;
+        ++*place;
+    }
+    return 0;
+}
+
+static int number_doings(struct taking *taking) {
+    const struct ids_trace *own = taking->part->trace;
+    taking->doings = calloc(own->doing_count + 1, sizeof *taking->doings);
+    if (!taking->doings) return -1;
+    for (size_t d = 0; d < own->doing_count; d++) {
+        int64_t number = ids_doing_number(taking->whole->trace, &own->doings[d]);
+        if (number < 0) return -1;
+        taking->doings[d] = (uint32_t)number;
+    }
+    return 0;
+}
+
+/* ---- what is moved ---- */
+
+static uint32_t device_in_whole(const struct taking *taking, uint32_t device) {
+    return device == IDS_NONE || device < taking->first_device ? device
+                                                               : taking->devices[device - taking->first_device];
+}
+
+static uint32_t op_in_whole(const struct taking *taking, uint32_t op) {
+    return op == IDS_NONE || op < taking->first_op ? op : taking->ops[op - taking->first_op];
+}
+
+static void renumber(const struct taking *taking, const struct ids_events *events) {
+    for (size_t i = 0; i < events->count; i++) {
+        struct ids_event *event = &events->at[i];
+        event->track += taking->first_track;
+        event->device = device_in_whole(taking, event->device);
+        event->op = op_in_whole(taking, event->op);
+        if (event->shape != IDS_NONE) event->shape = taking->shapes[event->shape];
+    }
+}
+
+static int move_device(const struct taking *taking, uint32_t number, struct ids_error *err) {
+    struct ids_device *from = &taking->part->trace->devices[number];
+    struct ids_device *to = &taking->whole->trace->devices[device_in_whole(taking, number)];
+    struct ids_events *const lists[][2] = {{&from->activity, &to->activity},
+                                           {&from->async, &to->async},
+                                           {&from->waits, &to->waits},
+                                           {&from->modules, &to->modules},
+                                           {&from->steps, &to->steps}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        if (!lists[i][0]->count) continue;
+        renumber(taking, lists[i][0]);
+        int code = ids_events_hand_over(lists[i][0], lists[i][1], err);
+        if (code) return code;
+    }
+    return 0;
+}
+
+static int move_track(const struct taking *taking, struct ids_track *from) {
+    struct ids_builder *whole = taking->whole;
+    struct ids_trace *trace = whole->trace;
+    uint32_t *place = IDS_PUSH(whole->place_of_track, whole->place_count, whole->place_room);
+    struct ids_track *to = place ? IDS_PUSH(trace->tracks, trace->track_count, trace->track_room) : NULL;
+    if (!to) return -1;
+    *place = IDS_NONE; /* it has ended */
+    *to = *from;
+    from->events = (struct ids_events){0};
+    from->timeline = (struct ids_timeline){0};
+    to->name = text_in_whole(taking, to->name);
+    renumber(taking, &to->events);
+    for (size_t i = 0; i < to->timeline.count; i++) to->timeline.doing[i] = taking->doings[to->timeline.doing[i]];
+    return 0;
+}
+
+static int move_sums(const struct taking *taking) {
+    struct ids_trace *to = taking->whole->trace;
+    const struct ids_trace *from = taking->part->trace;
+    for (size_t i = 0; i < from->aggregate_count; i++) {
+        struct ids_aggregate *sum = IDS_PUSH(to->aggregates, to->aggregate_count, to->aggregate_room);
+        if (!sum) return -1;
+        *sum = from->aggregates[i];
+        sum->track += taking->first_track;
+    }
+    for (size_t i = 0; i < from->sample_count; i++) {
+        struct ids_stack_sample *sample = IDS_PUSH(to->samples, to->sample_count, to->sample_room);
+        if (!sample) return -1;
+        *sample = from->samples[i];
+        sample->track += taking->first_track;
+    }
+    to->event_count += from->event_count;
+    to->stat_count += from->stat_count;
+    return 0;
+}
+
+/* What was found out of names and ops while tracks ended. */
+static void move_findings(const struct taking *taking) {
+    struct ids_trace *to = taking->whole->trace;
+    const struct ids_trace *from = taking->part->trace;
+    const struct ids_builder_plane *plane = &taking->part->planes[taking->part->plane_count - 1];
+    for (size_t n = plane->first_name; n < from->name_count; n++) {
+        if (!to->names[n].frame) to->names[n].frame = from->names[n].frame;
+        if (!to->names[n].account) to->names[n].account = from->names[n].account;
+    }
+    for (uint32_t op = plane->first_op; op < from->op_count; op++)
+        if (from->ops[op].meets) to->ops[op_in_whole(taking, op)].meets = 1;
+}
+
+static int move_op_ends(const struct taking *taking) {
+    const struct ids_keymap *ends = &taking->part->join.op_ends;
+    for (size_t i = 0; i < ends->room; i++) {
+        const struct ids_keymap_slot *slot = &ends->slots[i];
+        if (slot->key && ids_keymap_add(&taking->whole->join.op_ends, slot->key, slot->value) < 0) return -1;
+    }
+    return 0;
+}
+
+static void move_counts(const struct taking *taking) {
+    struct ids_builder *whole = taking->whole;
+    struct ids_held_records *to = &whole->held;
+    const struct ids_held_records *from = &taking->part->held;
+    uint64_t peak = to->bytes + ids_held_peak(from);
+    if (peak > to->peak_bytes) to->peak_bytes = peak;
+    to->bytes += from->bytes;
+    to->beyond += from->beyond;
+    if (from->first_ps < to->first_ps) to->first_ps = from->first_ps;
+    if (from->last_ps > to->last_ps) to->last_ps = from->last_ps;
+    whole->negative_durations += taking->part->negative_durations;
+    whole->out_of_range += taking->part->out_of_range;
+}
+
+/* A limit that is passed is said where it is passed: in order. */
+static int fits(const struct ids_builder *whole, const struct ids_builder *part) {
+    return !whole->held.overflowed && !part->held.overflowed && !part->open_count &&
+           ids_held_peak(&part->held) <= whole->held.most_bytes - whole->held.bytes &&
+           whole->trace->track_count + part->trace->track_count <= IDS_TRACK_LIMIT &&
+           whole->trace->device_count + part->asked.count <= IDS_DEVICE_LIMIT;
+}
+
+static int move_all(struct taking *taking, struct ids_error *err) {
+    const struct ids_trace *from = taking->part->trace;
+    if (number_texts(taking)) return ids_no_memory(err);
+    int code = number_asked(taking, err);
+    if (!code && number_doings(taking)) code = ids_no_memory(err);
+    for (uint32_t d = 0; d < from->device_count && !code; d++) code = move_device(taking, d, err);
+    for (size_t t = 0; t < from->track_count && !code; t++)
+        code = move_track(taking, &taking->part->trace->tracks[t]) ? ids_no_memory(err) : 0;
+    if (!code &&
+        (move_sums(taking) || move_op_ends(taking) ||
+         ids_allocations_add_all(taking->whole->trace, from, taking->first_track, taking->first_text, taking->texts)))
+        code = ids_no_memory(err);
+    if (code) return code;
+    move_findings(taking);
+    move_counts(taking);
+    return 0;
+}
+
+static int take_part(struct ids_sink *sink, struct ids_sink *part_sink, int *ret_taken, struct ids_error *err) {
+    struct ids_builder *whole = (struct ids_builder *)sink, *part = (struct ids_builder *)part_sink;
+    *ret_taken = fits(whole, part);
+    if (!*ret_taken) return 0;
+    size_t own_devices = 0, own_ops = 0;
+    for (size_t i = 0; i < part->asked.count; i++) {
+        own_devices += part->asked.at[i].what == IDS_ASKED_DEVICE;
+        own_ops += part->asked.at[i].what == IDS_ASKED_OP || part->asked.at[i].what == IDS_ASKED_ANNOTATED;
+    }
+    struct taking taking = {
+        .whole = whole,
+        .part = part,
+        .first_device = (uint32_t)(part->trace->device_count - own_devices),
+        .first_op = (uint32_t)(part->trace->op_count - own_ops),
+        .first_track = (uint32_t)whole->trace->track_count,
+    };
+    int code = move_all(&taking, err);
+    taking_done(&taking);
+    return code;
+}
+
+const struct ids_sink_parts ids_builder_parts = {
+    .begin = begin_part, .end = end_part, .take = take_part, .free = free_part};

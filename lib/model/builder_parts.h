@@ -1,0 +1,87 @@
+/* builder_parts.h - what a builder is made of: for builder.c, and for builder_part.c, which reads some tracks beside
+ * others. */
+#ifndef IDS_LIB_MODEL_BUILDER_PARTS_H
+#define IDS_LIB_MODEL_BUILDER_PARTS_H
+
+#include "lib/base/idmap.h"
+#include "lib/model/assemble.h"
+#include "lib/model/builder.h"
+#include "lib/model/calls.h"
+#include "lib/model/counters.h"
+#include "lib/model/dimensions.h"
+#include "lib/model/event_of_slice.h"
+#include "lib/model/join.h"
+
+struct ids_builder_plane {
+    struct ids_host_plane as_host;
+    uint32_t host;
+    uint32_t device; /* IDS_NONE: a host's plane */
+    uint8_t is_sampled;
+    uint32_t sampling;             /* as ids_track.sampling */
+    uint32_t first_name, first_op; /* what the trace had of them before the plane */
+};
+
+/* A track that is being read. Formats of one timeline after the other have one; others may have many. */
+struct ids_open_track {
+    uint32_t track;
+    struct ids_assembly assembly;
+    size_t last_op;         /* CPU: index + 1 of the op read last, whose end mostly comes next */
+    int64_t task_op_ps;     /* CPU: when the first op of the thread's task began; INT64_MAX: none did */
+    uint8_t in_task;        /* of a thread pool: since its StartRegion */
+    uint64_t passing, kept; /* records in the assembly and of the track, as if they were held */
+};
+
+/* What the records would take if all were held. */
+struct ids_held_records {
+    uint64_t most_bytes; /* above it, all are let go */
+    uint64_t bytes, peak_bytes;
+    int overflowed;
+    int64_t until_ps;                /* events from here on are counted only */
+    uint64_t beyond;                 /* how many */
+    int64_t first_ps, last_ps;       /* when the events of the run begin, those beyond too */
+    _Atomic uint64_t lent;           /* of most_bytes, to parts; who takes a part over counts it anew */
+    struct ids_held_records *lender; /* of a part: whose bytes it may hold, a little at a time */
+};
+
+struct ids_builder {
+    struct ids_sink sink; /* first, so that the sink is the builder */
+    struct ids_trace *trace;
+    struct ids_join join;
+    struct ids_builder_plane *planes;
+    size_t plane_count, plane_room;
+    struct ids_open_track *open; /* in any order */
+    size_t open_count, open_room;
+    struct ids_assembly idle; /* empty */
+    uint32_t *place_of_track; /* track -> its index in `open` */
+    size_t place_count, place_room;
+    struct ids_idmap host_names; /* text -> host */
+    struct ids_dimensions dimensions;
+    struct ids_calls calls;
+    struct ids_counter_map counters;
+    struct ids_held_records held;
+    uint64_t negative_durations, out_of_range;
+    struct ids_asked asked; /* of a part; dimensions.asked is NULL where it is none */
+};
+
+/* What was held at most. Asked only before bytes become fewer, and at the end: each event is counted. */
+static inline uint64_t ids_held_peak(const struct ids_held_records *held) {
+    return held->bytes > held->peak_bytes ? held->bytes : held->peak_bytes;
+}
+
+/* Threads and streams of a whole run; half a gigabyte of memory for a damaged file. */
+enum { IDS_TRACK_LIMIT = 1000000 };
+
+/* All that is in `from`, behind what is in `to`. */
+int ids_events_hand_over(struct ids_events *from, struct ids_events *to, struct ids_error *err);
+/* The calls that a part takes too. */
+int ids_build_track(struct ids_sink *sink, const struct ids_track_info *info, uint32_t *ret_track,
+                    struct ids_error *err);
+int ids_build_slice(struct ids_sink *sink, uint32_t track, const struct ids_slice *slice, struct ids_error *err);
+int ids_build_track_end(struct ids_sink *sink, uint32_t track, struct ids_error *err);
+
+/* More of the lender's bytes for at least those that are held; 0 where it has no more. */
+int ids_held_borrow(struct ids_held_records *held);
+/* Parts of a builder's sink (builder_part.c). */
+extern const struct ids_sink_parts ids_builder_parts;
+
+#endif
