@@ -623,9 +623,9 @@ static void read_lot(void *context, size_t number) {
 }
 
 /* Takes the parts over until one is not as it would be in order; *ret_next is the first line that remains. */
-static int take_lots(struct reader *reader, const struct lots *lots, size_t *ret_next, struct ids_error *err) {
+static int take_lots(struct reader *reader, struct lots *lots, size_t *ret_next, struct ids_error *err) {
     for (size_t i = 0; i < lots->count; i++) {
-        const struct lot *lot = &lots->at[i];
+        struct lot *lot = &lots->at[i];
         int taken = 0;
         if (!lot->is_read) return 0;
         int code = reader->sink->parts->take(reader->sink, lot->part, &taken, err);
@@ -633,6 +633,8 @@ static int take_lots(struct reader *reader, const struct lots *lots, size_t *ret
         reader->events += lot->events;
         reader->without_time += lot->without_time;
         *ret_next = lot->to;
+        reader->sink->parts->free(lot->part); /* what the next one brings may take its place */
+        lot->part = NULL;
     }
     return 0;
 }

@@ -5,11 +5,13 @@
 #include "lib/base/idmap.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
+#include "lib/base/parallel.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,6 +229,52 @@ END_TEST
 
 /* ---- vec ---- */
 
+START_TEST(texts_stand_on_others) {
+    enum { MANY = 1000 };
+    struct ids_strings below = {0}, above;
+    uint32_t shared = ids_intern_z(&below, "shared");
+    char text[32];
+    for (int i = 0; i < MANY; i++) ids_intern(&below, text, (size_t)snprintf(text, sizeof text, "below %d", i));
+    ids_strings_stand_on(&above, &below);
+    ck_assert_uint_eq(ids_strings_find(&above, "own", 3), IDS_NO_TEXT);
+    ck_assert_uint_eq(ids_intern_z(&above, ""), 0);
+    ck_assert_uint_eq(ids_intern_z(&above, "shared"), shared);
+    uint32_t first = MANY + 2;
+    for (uint32_t i = 0; i < MANY; i++)
+        ck_assert_uint_eq(ids_intern(&above, text, (size_t)snprintf(text, sizeof text, "own %u", i)), first + i);
+    ck_assert_uint_eq(ids_intern_z(&above, "own 7"), first + 7);
+    ck_assert_uint_eq(ids_strings_find(&above, "own 7", 5), first + 7);
+    ck_assert_uint_eq(ids_strings_find(&above, "shared", 6), shared);
+    ck_assert_str_eq(ids_strings_z(&above, first + 7), "own 7");
+    ck_assert_str_eq(ids_strings_z(&above, shared), "shared");
+    ck_assert_str_eq(ids_strings_z(&above, first + MANY), "");
+    ck_assert_uint_eq(ids_strings_find(&below, "own 7", 5), IDS_NO_TEXT);
+    ids_strings_done(&above);
+    ids_strings_done(&below);
+}
+END_TEST
+
+static void count_up(void *context, size_t i) {
+    atomic_fetch_add((atomic_int *)context + i, 1);
+}
+
+START_TEST(work_is_done_once) {
+    enum { MANY = 5000 };
+    static atomic_int done[MANY];
+    for (unsigned jobs = 0; jobs <= 8; jobs += 4) {
+        ids_jobs_set(jobs, 1);
+        ck_assert_uint_eq(ids_jobs(), jobs ? jobs : 1);
+        ids_parallel(MANY, count_up, done);
+        for (int i = 0; i < MANY; i++) ck_assert_int_eq(atomic_exchange(&done[i], 0), 1);
+        ids_parallel(0, count_up, done);
+        ids_parallel(1, count_up, done);
+        ck_assert_int_eq(atomic_exchange(&done[0], 0), 1);
+    }
+    ids_jobs_set(1000000, 0);
+    ck_assert_uint_eq(ids_jobs(), IDS_JOBS_MAX);
+}
+END_TEST
+
 START_TEST(push_grows_and_keeps) {
     uint32_t *numbers = NULL;
     size_t count = 0, room = 0;
@@ -381,6 +429,6 @@ IDS_RUN_SUITE("base", a_number_agrees_with_what_it_counts, an_error_reads_from_t
               arena_pieces_are_aligned_zeroed_and_apart, a_big_arena_piece_leaves_the_current_block_in_use,
               an_arena_copy_ends_in_zero, an_arena_prints_texts_of_any_length, text_ids_are_dense_and_zero_is_empty,
               texts_may_hold_zero_bytes, the_beginning_of_a_text_is_another_text, texts_survive_growth,
-              push_grows_and_keeps, growth_does_not_overflow, sums_stop_at_the_largest_number, idmap_dense_and_sparse,
-              idmap_many_sparse_ids, keymap_keeps_the_first_value, keymap_at_counts, keymap_survives_growth,
-              keys_of_pairs_differ)
+              texts_stand_on_others, work_is_done_once, push_grows_and_keeps, growth_does_not_overflow,
+              sums_stop_at_the_largest_number, idmap_dense_and_sparse, idmap_many_sparse_ids,
+              keymap_keeps_the_first_value, keymap_at_counts, keymap_survives_growth, keys_of_pairs_differ)

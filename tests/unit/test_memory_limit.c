@@ -1,4 +1,5 @@
-/* lib/io/memory_limit: what the groups of a container, of a batch job and of a plain machine leave. */
+/* lib/io/memory_limit, lib/io/jobs: what the groups of a container, of a batch job and of a plain machine leave. */
+#include "lib/io/jobs.h"
 #include "lib/io/memory_limit.h"
 #include "tests/support/remove_tree.h"
 #include "tests/support/suite.h"
@@ -84,4 +85,35 @@ START_TEST(nonsense) {
 }
 END_TEST
 
-IDS_RUN_SUITE("memory_limit", version_2, version_1, nonsense)
+static unsigned processors_with(const char *groups) {
+    char path[512];
+    make("groups", groups);
+    snprintf(path, sizeof path, "%s/groups", root);
+    return ids_cgroup_processors(path, root);
+}
+
+START_TEST(quotas_of_processors) {
+    new_root();
+    make("cpu.max", "max 100000\n");
+    make("slice/cpu.max", "250000 100000\n");
+    make("slice/job/cpu.max", "800000 100000\n");
+    make("cpu/batch/cpu.cfs_quota_us", "150000\n");
+    make("cpu/batch/cpu.cfs_period_us", "100000\n");
+    make("cpu/free/cpu.cfs_quota_us", "-1\n");
+    make("cpu/free/cpu.cfs_period_us", "100000\n");
+    ck_assert_uint_eq(processors_with("0::/\n"), 0);
+    ck_assert_uint_eq(processors_with("0::/slice/job\n"), 3); /* the one above has less: two and a half */
+    ck_assert_uint_eq(processors_with("3:cpu,cpuacct:/batch\n"), 2);
+    ck_assert_uint_eq(processors_with("3:cpu,cpuacct:/free\n"), 0);
+    ck_assert_uint_eq(processors_with("3:cpu:/batch\n0::/slice\n"), 2);
+    make("slice/cpu.max", "1000 100000\n");
+    ck_assert_uint_eq(processors_with("0::/slice\n"), 1);
+    make("slice/cpu.max", "5 0\n");
+    ck_assert_uint_eq(processors_with("0::/slice\n"), 0);
+    ck_assert_uint_ge(ids_processors(), 1);
+    ck_assert_uint_le(ids_processors(), (unsigned)sysconf(_SC_NPROCESSORS_CONF));
+    remove_tree(root);
+}
+END_TEST
+
+IDS_RUN_SUITE("memory_limit", version_2, version_1, nonsense, quotas_of_processors)

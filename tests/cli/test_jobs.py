@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""--jobs: any number of threads reports the same, byte for byte, and says the same of what is wrong.
+
+Profiles of testdata; made ones in which every thing that tracks have in common is met first on another track than the first; damaged
+ones; and one above the memory that a report may take. Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SANITIZE.
+"""
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
+IDSPROF = os.environ['IDSPROF']
+SANITIZED = os.environ.get('IDS_SANITIZE') == '1' # its shadow needs more than any limit leaves
+sys.path[:0] = [str(SOURCE / 'tests' / 'fault')]
+from xspace import Plane, Ref, blob, number, space  # noqa: E402
+
+failures = []
+
+
+def report(path, jobs, limit=None):
+    """Exit code, standard output and error."""
+    def bound():
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    done = subprocess.run([IDSPROF, 'report', '--json', '--no-cache', f'--jobs={jobs}', str(path)], capture_output=True, timeout=300,
+                          preexec_fn=bound if limit else None)
+    return done.returncode, done.stdout, done.stderr
+
+
+def compare(path, what, status=None, limit=None, has=b''):
+    one = report(path, 1, limit)
+    if status is not None and one[0] != status:
+        failures.append(f'{what}: exit {one[0]}, not {status}: {one[2][-300:]}')
+    if has not in one[1] + one[2]:
+        failures.append(f'{what}: no {has} in the report')
+    for jobs in 2, 16:
+        if report(path, jobs, limit) != one:
+            failures.append(f'{what}: {jobs} jobs say something else than one')
+
+
+# ---- made profiles ----
+
+def streams():
+    """Streams of a GPU whose ops, texts and shapes come one after the other, and again in another order."""
+    gpu = Plane('/device:GPU:0', {'device_vendor': 'Nvidia', 'compute_cap_major': 8, 'compute_cap_minor': 0, 'core_count': 108})
+    host = Plane('/host:CPU')
+    for stream in range(6):
+        gpu.line(stream, f'Stream #{stream}(Kernel)')
+        host.line(stream, f'thread {stream}')
+        for i in range(40):
+            turn = (i * 7 + stream * 11) % 30
+            link = stream * 1000 + i + 1
+            gpu.event(f'kernel{turn}', (i * 100 + stream) * 1000, 60000, {
+                'correlation_id': link, 'hlo_op': f'fusion.{turn}', 'hlo_module': f'jit_f{turn % 3}',
+                'kernel_details': f'regs:{turn + 16} static_shared:0 dynamic_shared:0 grid:{turn + 1},1,1 block:128,1,1 occ_pct:50'})
+            host.event('cuLaunchKernel', (i * 100 + stream) * 1000 - 5000, 1000, {'correlation_id': link})
+    for stream in 6, 7:
+        gpu.line(stream, f'Stream #{stream}(Compute)')
+        for i in range(20):
+            turn = (i * 3 + stream) % 9
+            gpu.event('ampere_sgemm', (i * 100 + stream) * 1000 + 70000, 9000,
+                      {'correlation_id': 9000 + stream * 100 + i, 'tf_op': 'x', 'annotation': f'model/layer{turn}/dot:MatMul'})
+    return space([gpu, host])
+
+
+def threads():
+    """Ops of a CPU with ends on other threads, regions, Python frames that are open around them, and allocators."""
+    plane = Plane('/host:CPU')
+    for thread in range(6):
+        plane.line(thread + 1, f'tf_XLAPjRtCpuClient/{thread}')
+        for i in range(30):
+            at, turn = (i * 200 + thread * 3) * 1000000, (i * 5 + thread * 7) % 20
+            plane.event(f'op.{turn}', at, 50000000, {
+                'hlo_op': f'op.{turn}', 'hlo_module': f'jit_g{turn % 4}', 'device_ordinal': (turn + thread) % 8, 'run_id': i,
+                'producer_type': 7, 'producer_id': thread * 100 + i})
+            plane.event(f'end: op.{turn}', at + (60 + thread) * 1000000, 0,
+                        {'consumer_type': 7, 'consumer_id': (thread + 1) % 6 * 100 + i})
+    for thread in range(4):
+        plane.line(100 + thread, 'python')
+        for i in range(25):
+            at, turn = (i * 300 + thread) * 1000000, (i + thread * 6) % 13
+            plane.event(f'$train.py:{turn} part{turn}', at, 200000000)
+            plane.event(f'$dataset.py:{turn + 1} fetch{turn}', at + 1000000, 40000000)
+            plane.event('PjitFunction(step)', at + 50000000, 90000000)
+            plane.event(f'block_until_ready{turn}', at + 60000000, 10000000)
+            plane.event('MemoryAllocation', at + 2000000, 0, {
+                'allocator_name': f'GPU_{turn % 3}_bfc', 'bytes_allocated': 1000 * i, 'bytes_available': 5000000, 'peak_bytes_in_use': 90000,
+                'allocation_bytes': 1000, 'tf_op': f'layer{turn}', 'region_type': 'temp', 'shape': f'[{turn}]'})
+    return space([plane])
+
+
+def categories():
+    """What an event of one thread says of its name holds for those of the next ones, but not of those before."""
+    plane = Plane('/host:CPU')
+    for thread in range(8):
+        plane.line(thread + 1, f'thread {thread}')
+        for i in range(12):
+            at = (i * 100 + thread) * 1000000
+            told = {'cat': Ref('cpu_op')} if thread == 4 else {}
+            plane.event('next_batch', at, 60000000, told)
+            plane.event('outer input', at + 1000000, 30000000, told)
+            plane.event('cuLaunchKernel', at + 2000000, 1000000, {'correlation_id': thread * 100 + i + 1})
+    gpu = Plane('/device:GPU:0')
+    gpu.line(1, 'Stream #1(Kernel)')
+    for thread in range(8):
+        for i in range(12):
+            gpu.event('kernel', (i * 100 + 90 + thread) * 1000000, 900000, {'correlation_id': thread * 100 + i + 1})
+    return space([plane, gpu])
+
+
+def lost_names():
+    """Names that no table holds: one of them on several lines."""
+    plane = Plane('/host:CPU')
+    for thread in range(6):
+        plane.line(thread + 1, f'thread {thread}')
+        for i in range(5):
+            plane.lines[-1][1].append(number(1, 900 + (i * thread) % 4) + number(2, i * 1000000) + number(3, 500000))
+            plane.event('known', i * 1000000 + 500000, 1000)
+    return space([plane])
+
+
+def many_kernels(count):
+    gpu = Plane('/device:GPU:0')
+    for stream in range(4):
+        gpu.line(stream + 1, f'Stream #{stream}(Kernel)')
+        for i in range(count // 4):
+            gpu.event('k', i * 1000, 700, {'correlation_id': 1})
+    return space([gpu])
+
+
+def made(folder):
+    def check(name, content, **how):
+        path = folder / f'{name}.xplane.pb'
+        path.write_bytes(content)
+        compare(path, name, **how)
+        return content
+    check('streams', streams(), status=0, has=b'layer7/dot')
+    whole = check('threads', threads(), status=0, has=b'dataset.py')
+    check('categories', categories(), status=0)
+    check('lost_names', lost_names(), status=0)
+    cut = random.Random(22)
+    for i in range(12):
+        check(f'cut{i}', whole[:cut.randrange(100, len(whole))])
+        broken = bytearray(whole)
+        for _ in range(3):
+            broken[cut.randrange(len(broken))] = cut.randrange(256)
+        check(f'broken{i}', bytes(broken))
+    if not SANITIZED: # above a fifth of it: the first part of the run is reported
+        check('too_much', many_kernels(160000), limit=64 << 20, has=b'model.part')
+
+
+def main():
+    for path in sorted(SOURCE.glob('testdata/**/*.xplane.pb')):
+        compare(path, path.relative_to(SOURCE), status=0)
+    for path in [*sorted(SOURCE.glob('testdata/json/*.json*'))[:3], SOURCE / 'testdata' / 'scale' / 'dev8']:
+        compare(path, path.relative_to(SOURCE), status=0)
+    with tempfile.TemporaryDirectory() as folder:
+        made(Path(folder))
+    wrong = subprocess.run([IDSPROF, 'report', '--jobs=-1', 'x'], capture_output=True, text=True, timeout=60)
+    if wrong.returncode == 0 or '--jobs' not in wrong.stderr:
+        failures.append(f'--jobs=-1: {wrong.stderr}')
+    for failure in failures:
+        print(failure)
+    return bool(failures)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
