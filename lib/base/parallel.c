@@ -22,6 +22,8 @@ void ids_jobs_set(unsigned jobs, size_t least) {
     atomic_store_explicit(&jobs_set, jobs ? jobs : 1, memory_order_relaxed);
 }
 
+enum { STACK_BYTES = 1 << 20 }; /* a limit of memory counts all of it */
+
 struct shared {
     atomic_size_t next;
     size_t count;
@@ -40,11 +42,15 @@ void ids_parallel(size_t count, void (*work)(void *context, size_t i), void *con
     size_t wanted = count < ids_jobs() ? count : ids_jobs(), begun = 0;
     pthread_t *threads = wanted > 1 ? calloc(wanted - 1, sizeof *threads) : NULL;
     sigset_t all, before;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all); /* signals are for the thread that waits for them */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (threads && begun < wanted - 1 && !pthread_create(&threads[begun], NULL, take_turns, &shared)) begun++;
+    while (threads && begun < wanted - 1 && !pthread_create(&threads[begun], &attributes, take_turns, &shared)) begun++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     take_turns(&shared);
+    pthread_attr_destroy(&attributes);
     while (begun) pthread_join(threads[--begun], NULL);
     free(threads);
 }

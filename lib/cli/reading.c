@@ -12,10 +12,19 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { PS_PER_US = 1000000, US_PER_S = 1000000, GRACE_S = 2 };
+enum { PS_PER_US = 1000000, US_PER_S = 1000000, GRACE_S = 2, BYTES_OF_A_JOB = 16 << 20 };
 #define PS_PER_S INT64_C(1000000000000)
 
 struct ids_reading ids_reading = {.timeout_ps = 60 * PS_PER_S, .max_memory = INT64_C(2) << 30};
+
+/* Who says how many wants them, however small the file is; but each needs room to work. */
+static void set_jobs(void) {
+    int64_t most = (int64_t)(ids_memory_limit() / BYTES_OF_A_JOB), jobs = ids_reading.jobs;
+    if (most > IDS_JOBS_MAX) most = IDS_JOBS_MAX;
+    if (!jobs) jobs = ids_processors();
+    if (jobs > most) jobs = most;
+    ids_jobs_set((unsigned)jobs, ids_reading.jobs ? 0 : ids_jobs_least());
+}
 
 void ids_reading_apply(void) {
     uint64_t half = ids_memory_limit() / 2;
@@ -23,10 +32,7 @@ void ids_reading_apply(void) {
     static const struct ids_reading defaults = {.max_memory = INT64_C(2) << 30};
     if (memory == defaults.max_memory && (uint64_t)memory > half) memory = (int64_t)half;
     ids_unpack_limit_set((uint64_t)ids_reading.max_unpacked);
-    /* Who says how many wants them, however small the file is. */
-    int64_t jobs = ids_reading.jobs > IDS_JOBS_MAX ? IDS_JOBS_MAX : ids_reading.jobs;
-    ids_jobs_set(jobs ? (unsigned)jobs : ids_processors(), jobs ? 0 : ids_jobs_least());
-    ids_db_limit_set(ids_reading.timeout_ps, memory);
+    set_jobs();
 }
 
 /* ---- SQL that does not let itself be stopped ---- */
