@@ -99,10 +99,8 @@ def categories():
         plane.line(thread + 1, f'thread {thread}')
         for i in range(12):
             at = (i * 100 + thread) * 1000000
-            told = {'cat': Ref('cpu_op')} if thread == 4 else {}
-            plane.event('next_batch', at, 60000000, told)
-            plane.event('outer input', at + 1000000, 30000000, told)
-            plane.event('cuLaunchKernel', at + 2000000, 1000000, {'correlation_id': thread * 100 + i + 1})
+            plane.event('input', at, 60000000, {'cat': Ref('runtime')} if thread == 4 else {})
+            plane.event('cuLaunchKernel', at + 70000000, 1000000, {'correlation_id': thread * 100 + i + 1})
     gpu = Plane('/device:GPU:0')
     gpu.line(1, 'Stream #1(Kernel)')
     for thread in range(8):
