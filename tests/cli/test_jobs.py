@@ -76,6 +76,8 @@ def threads():
             plane.event(f'op.{turn}', at, 50000000, {
                 'hlo_op': f'op.{turn}', 'hlo_module': f'jit_g{turn % 4}', 'device_ordinal': (turn + thread) % 8, 'run_id': i,
                 'producer_type': 7, 'producer_id': thread * 100 + i})
+            if thread == 5: # the last of the threads is the only one to say so
+                plane.event('Rendezvous', at + 10000000, 20000000)
             plane.event(f'end: op.{turn}', at + (60 + thread) * 1000000, 0,
                         {'consumer_type': 7, 'consumer_id': (thread + 1) % 6 * 100 + i})
     for thread in range(4):
@@ -87,7 +89,7 @@ def threads():
             plane.event('PjitFunction(step)', at + 50000000, 90000000)
             plane.event(f'block_until_ready{turn}', at + 60000000, 10000000)
             plane.event('MemoryAllocation', at + 2000000, 0, {
-                'allocator_name': f'GPU_{turn % 3}_bfc', 'bytes_allocated': 1000 * i, 'bytes_available': 5000000, 'peak_bytes_in_use': 90000,
+                'allocator_name': f'GPU_{turn % 3}_bfc', 'addr': 1 + thread * 1000 + i, 'bytes_allocated': 1000 * i, 'bytes_available': 5000000, 'peak_bytes_in_use': 90000,
                 'allocation_bytes': 1000, 'tf_op': f'layer{turn}', 'region_type': 'temp', 'shape': f'[{turn}]'})
     return space([plane])
 
