@@ -12,9 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ids_dimensions;
-struct ids_trace;
-
 enum ids_asked_what { IDS_ASKED_DEVICE, IDS_ASKED_OP, IDS_ASKED_ANNOTATED, IDS_ASKED_SHAPE, IDS_ASKED_KINDS };
 
 struct ids_asked_one {
@@ -45,8 +42,4 @@ struct ids_asked {
 int ids_asked_note(struct ids_asked *asked, const struct ids_asked_one *one, struct ids_error *err);
 /* For what depends on all that was read before: 0, or a failure in a part, which is read again in order then. */
 int ids_asked_in_order(const struct ids_asked *asked, struct ids_error *err);
-/* The number that it has in `dimensions`; texts are those of its trace, and `from` is the part's. */
-int ids_asked_again(struct ids_dimensions *dimensions, const struct ids_trace *from, const struct ids_asked_one *one,
-                    uint32_t *ret_number, struct ids_error *err);
-
 #endif

@@ -171,6 +171,25 @@ static int number_texts(struct taking *taking) {
     return 0;
 }
 
+/* The number that it has in the whole, with the texts of the whole. */
+static int ask_again(struct ids_dimensions *dimensions, const struct ids_trace *from, const struct ids_asked_one *one,
+                     uint32_t *ret_number, struct ids_error *err) {
+    switch (one->what) {
+    case IDS_ASKED_DEVICE:
+        return ids_cpu_device(dimensions, one->device.plane, one->device.ordinal, ret_number, err);
+    case IDS_ASKED_OP: {
+        const struct ids_facts facts = {
+            .hlo_op = one->op.name, .hlo_module = one->op.module, .program_id = one->op.program_id};
+        return ids_op_of(dimensions, &facts, ret_number, err);
+    }
+    case IDS_ASKED_ANNOTATED:
+        return ids_op_of_annotation(dimensions, one->annotated, ret_number, err);
+    default:
+        return ids_shape_known(dimensions, one->shape.details, one->shape.device_kind, &from->shapes[one->shape.number],
+                               ret_number, err);
+    }
+}
+
 /* In the order in which the part met them, each kind gets its numbers one after the other. */
 static int number_asked(struct taking *taking, struct ids_error *err) {
     const struct ids_trace *own = taking->part->trace;
@@ -190,7 +209,7 @@ static int number_asked(struct taking *taking, struct ids_error *err) {
         } else if (one.what == IDS_ASKED_SHAPE) {
             one.shape.details = text_in_whole(taking, one.shape.details);
         }
-        int code = ids_asked_again(&taking->whole->dimensions, own, &one, *place, err);
+        int code = ask_again(&taking->whole->dimensions, own, &one, *place, err);
         if (code) return code;
         ++*place;
     }

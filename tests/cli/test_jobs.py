@@ -89,7 +89,8 @@ def threads():
             plane.event('PjitFunction(step)', at + 50000000, 90000000)
             plane.event(f'block_until_ready{turn}', at + 60000000, 10000000)
             plane.event('MemoryAllocation', at + 2000000, 0, {
-                'allocator_name': f'GPU_{turn % 3}_bfc', 'addr': 1 + thread * 1000 + i, 'bytes_allocated': 1000 * i, 'bytes_available': 5000000, 'peak_bytes_in_use': 90000,
+                'allocator_name': f'GPU_{turn % 3}_bfc', 'addr': 1 + thread * 1000 + i,
+                'bytes_allocated': 1000 * i, 'bytes_available': 5000000, 'peak_bytes_in_use': 90000,
                 'allocation_bytes': 1000, 'tf_op': f'layer{turn}', 'region_type': 'temp', 'shape': f'[{turn}]'})
     return space([plane])
 
