@@ -587,7 +587,7 @@ static int cut_into_lots(struct lots *lots) {
     return 0;
 }
 
-static int read_into_part(const struct lots *lots, struct lot *lot, struct ids_source *source, struct ids_error *err) {
+static void read_into_part(const struct lots *lots, struct lot *lot, struct ids_source *source, struct ids_error *err) {
     struct reader reader = *lots->reader; /* its maps are looked up only */
     reader.file = (struct ids_pb_file){.source = source, .size = lots->reader->file.size};
     reader.sink = lot->part;
@@ -602,7 +602,6 @@ static int read_into_part(const struct lots *lots, struct lot *lot, struct ids_s
     lot->is_read = !code && !reader.file.truncated && !reader.file.left_out;
     free(reader.args);
     ids_pb_file_done(&reader.file);
-    return code;
 }
 
 static void read_lot(void *context, size_t number) {
@@ -614,7 +613,7 @@ static void read_lot(void *context, size_t number) {
     if (number > atomic_load(&lots->refused)) return;
     int code = ids_source_beside(lots->reader->file.source, &source, &unused);
     if (!code) code = sink->parts->begin(sink, lots->reader->plane_id, &lot->part, &unused);
-    if (!code) code = read_into_part(lots, lot, source, &unused);
+    if (!code) read_into_part(lots, lot, source, &unused);
     ids_source_close(source);
     if (lot->part) sink->parts->end(lot->part);
     size_t first = atomic_load(&lots->refused);

@@ -32,6 +32,7 @@ void ids_reading_apply(void) {
     static const struct ids_reading defaults = {.max_memory = INT64_C(2) << 30};
     if (memory == defaults.max_memory && (uint64_t)memory > half) memory = (int64_t)half;
     ids_unpack_limit_set((uint64_t)ids_reading.max_unpacked);
+    ids_db_limit_set(ids_reading.timeout_ps, memory);
     set_jobs();
 }
 

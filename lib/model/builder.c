@@ -454,6 +454,14 @@ static int keep_samples(struct ids_trace *trace, uint32_t track, const struct id
     return 0;
 }
 
+static int count(struct ids_builder *builder, uint32_t track_id, const struct ids_slice *slice, struct ids_error *err) {
+    struct ids_trace *trace = builder->trace;
+    int64_t start_ps, end_ps;
+    int code = ids_asked_in_order(builder->dimensions.asked, err);
+    if (code || !place_in_time(builder, &trace->tracks[track_id], slice, 0, &start_ps, &end_ps)) return code;
+    return ids_counters_add(&builder->counters, trace, track_id, start_ps, slice) ? ids_no_memory(err) : 0;
+}
+
 static void add_time_scale(struct ids_time_scale *of_track, const struct ids_facts *facts,
                            const struct ids_slice *slice) {
     of_track->sum += facts->time_scale;
@@ -477,11 +485,8 @@ int ids_build_slice(struct ids_sink *sink, uint32_t track_id, const struct ids_s
     track->stat_count += slice->arg_count;
     if ((slice->form == IDS_FORM_FLOW_OUT || slice->form == IDS_FORM_FLOW_IN) && track->role == IDS_TRACK_HOST)
         return pass_arrow(builder, track_id, slice, err);
-    if (slice->form == IDS_FORM_COUNTER || track->role == IDS_TRACK_COUNTERS) {
-        int code = ids_asked_in_order(builder->dimensions.asked, err);
-        if (code || !place_in_time(builder, track, slice, 0, &start_ps, &end_ps)) return code;
-        return ids_counters_add(&builder->counters, trace, track_id, start_ps, slice) ? ids_no_memory(err) : 0;
-    }
+    if (slice->form == IDS_FORM_COUNTER || track->role == IDS_TRACK_COUNTERS)
+        return count(builder, track_id, slice, err);
     /* Counters and arrows are no activity (correlation ids say what arrows do), nor are moments on a device. */
     if (slice->form > IDS_FORM_INSTANT || (slice->form && track->role != IDS_TRACK_HOST)) return 0;
     if (!place_in_time(builder, track, slice, duration_ps, &start_ps, &end_ps)) return 0;

@@ -176,6 +176,17 @@ static int learn(const struct ids_dimensions *dimensions, uint8_t *known, uint8_
     return code;
 }
 
+static int learn_of_framework(const struct ids_dimensions *dimensions, const struct ids_facts *facts,
+                              struct ids_text name, struct ids_event *event, struct ids_error *err) {
+    struct ids_name *known = &dimensions->trace->names[event->name];
+    int code = facts->is_block ? learn(dimensions, &known->is_block, 1, err) : 0;
+    if (code || !facts->has_category || facts->is_annotation || facts->is_python) return code;
+    code = learn(dimensions, &known->of_framework, 1, err);
+    if (code || event->kind != IDS_KIND_INPUT || ids_is_reader(name)) return code;
+    event->kind = IDS_KIND_OTHER; /* an op's words say nothing */
+    return learn(dimensions, &known->kind, IDS_KIND_OTHER, err);
+}
+
 int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *plane, const struct ids_facts *facts,
                    struct ids_event *event, struct ids_error *err) {
     const struct ids_link_ids *links = &facts->links;
@@ -209,14 +220,7 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
     }
     event->annotation = facts->is_annotation != 0;
     struct ids_name *known = &dimensions->trace->names[event->name];
-    int code = facts->is_block ? learn(dimensions, &known->is_block, 1, err) : 0;
-    if (!code && facts->has_category && !facts->is_annotation && !facts->is_python) {
-        code = learn(dimensions, &known->of_framework, 1, err);
-        if (!code && event->kind == IDS_KIND_INPUT && !ids_is_reader(name)) { /* an op's words say nothing */
-            event->kind = IDS_KIND_OTHER;
-            code = learn(dimensions, &known->kind, IDS_KIND_OTHER, err);
-        }
-    }
+    int code = learn_of_framework(dimensions, facts, name, event, err);
     if (code) return code;
     if (event->kind == IDS_KIND_LAUNCH && facts->has_device_ordinal) event->value = facts->device_ordinal + 1;
     if (event->kind == IDS_KIND_TRANSFER) {
