@@ -315,13 +315,18 @@ static void move_findings(const struct taking *taking) {
         if (from->ops[op].meets) to->ops[op_in_whole(taking, op)].meets = 1;
 }
 
-static int move_op_ends(const struct taking *taking) {
-    const struct ids_keymap *ends = &taking->part->join.op_ends;
-    for (size_t i = 0; i < ends->room; i++) {
-        const struct ids_keymap_slot *slot = &ends->slots[i];
-        if (slot->key && ids_keymap_add(&taking->whole->join.op_ends, slot->key, slot->value) < 0) return -1;
+static int move_links(const struct ids_keymap *from, struct ids_keymap *to) {
+    for (size_t i = 0; i < from->room; i++) {
+        const struct ids_keymap_slot *slot = &from->slots[i];
+        if (slot->key && ids_keymap_add(to, slot->key, slot->value) < 0) return -1;
     }
     return 0;
+}
+
+static int move_op_ends(const struct taking *taking) {
+    const struct ids_join *from = &taking->part->join;
+    struct ids_join *to = &taking->whole->join;
+    return move_links(&from->op_ends, &to->op_ends) || move_links(&from->op_goes_on, &to->op_goes_on) ? -1 : 0;
 }
 
 static void move_counts(const struct taking *taking) {
