@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What is missing to build is said at once and before anything is built, with its names in four package managers: by CMake, and by
 bootstrap.sh where there is no apt. Environment: IDS_SOURCE_DIR."""
+import json
 import os
 import re
 import shutil
@@ -84,6 +85,10 @@ def check_managers(text, names, commands=(('apt-get', 3), ('dnf', 4), ('brew', 5
 
 def main(scratch):
     check(all(len(row) == 7 and row[0] in ('program', 'module') for row in ROWS) and len(ROWS) > 10, f'the table: {ROWS}')
+    least = {row[1]: row[2] for row in ROWS}
+    check(f'cmake_minimum_required(VERSION {least["cmake"]})' in (SOURCE / 'CMakeLists.txt').read_text(), 'CMakeLists.txt asks for another CMake')
+    presets = json.loads((SOURCE / 'CMakePresets.json').read_text())['version']
+    check(presets == 3, f'presets of version {presets}: CMake 3.21, of Ubuntu 22.04, reads 3')
     old = {row[1]: '0.1' for row in ROWS if row[0] == 'module' and row[2] != '-'}
 
     text = configure(scratch, os.environ['PATH'], modules(scratch / 'old', old))
