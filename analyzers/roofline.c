@@ -48,7 +48,8 @@ static const struct ids_metric_def metrics[] = {
      "device can compute its operations or move its bytes, whichever takes longer.",
      SHARE_OF_WINDOWS(
          "sum(CASE WHEN computes = 1 AND self_ps > roof_ps THEN self_ps - roof_ps WHEN roof_ps IS NOT NULL "
-         "THEN 0 END)",
+         "THEN 0 END) * CASE WHEN sum(CASE WHEN roof_ps IS NOT NULL THEN self_ps END) <= "
+         "1.000000001 * " WINDOWS_WITH("roof_ps") " THEN 1 END",
          "roof_ps")},
     {"efficiency.judged_share", "with a roofline", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of all device time of the ops whose operations, bytes and peaks are known. The other figures of this "
@@ -189,8 +190,8 @@ static void put_efficiency(struct ids_report *report, const char *device, const 
     put_share(report, "efficiency.flops_share", device, cost->flops_time, sum->flops, why_no_flops(cost));
     put_share(report, "efficiency.bandwidth_share", device, cost->bytes_time, sum->bytes, why_no_bytes(cost));
     const char *no_loss = why_no_roof(cost);
-    if (!no_loss && cost->lost_time > time * (1 + ROUNDING))
-        no_loss = "its ops run beside each other: what each took above its roofline sums to more than the window";
+    if (!no_loss && cost->judged_time > time * (1 + ROUNDING))
+        no_loss = "its ops run beside each other: their times sum to more than the window";
     put_share(report, "efficiency.roofline_loss", device, cost->lost_time, time, no_loss);
     put_memory_bound(report, device, cost);
 }
