@@ -73,6 +73,27 @@ static size_t rooted_path(struct ids_text text, size_t at) {
     return parts > 1 || is_all || (parts && text.at[at] == '~') ? end - at : 0;
 }
 
+/* "/a b/c" with its quotes. */
+static size_t quoted_path(struct ids_text text, size_t at) {
+    char quote = at ? text.at[at - 1] : '\0';
+    size_t end = at + 1, parts = 1;
+    if (quote != '"' && quote != '\'') return 0;
+    for (; end < text.length && text.at[end] != quote; end++) {
+        if (strchr(":\n", text.at[end])) return 0;
+        parts += text.at[end] == '/';
+    }
+    return end < text.length && parts > 1 ? end - at : 0;
+}
+
+/* "./a", "../a" */
+static size_t dotted_path(struct ids_text text, size_t at) {
+    size_t end = at;
+    while (end < text.length && text.at[end] == '.') end++;
+    if (end - at > 2 || end >= text.length || text.at[end] != '/') return 0;
+    while (end < text.length && (is_path_char(text.at[end]) || text.at[end] == '/')) end++;
+    return end - at > 3 ? end - at : 0;
+}
+
 /* "C:\a\b", "\\server\a" */
 static size_t windows_path(struct ids_text text, size_t at) {
     int drive = at + 2 < text.length && ids_is_letter(text.at[at]) && text.at[at + 1] == ':' && text.at[at + 2] == '\\';
@@ -98,6 +119,8 @@ size_t ids_path_at(struct ids_text text, size_t at, int whole) {
     char c = text.at[at];
     size_t length = 0;
     if (c == '/' || c == '~') length = rooted_path(text, at);
+    if (!length && c == '/') length = quoted_path(text, at);
+    if (c == '.') length = dotted_path(text, at);
     if (!length && (ids_is_letter(c) || c == '\\')) length = windows_path(text, at);
     if (length && whole && !at) return text.length;
     if (!length && (is_path_char(c) || c == '/')) length = named_file(text, at);

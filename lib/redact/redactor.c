@@ -86,6 +86,26 @@ static size_t take_setting(const struct place *place, size_t at) {
     return end - at;
 }
 
+/* "user=value", "token: value" */
+static size_t take_credential(const struct place *place, size_t at) {
+    static const char *const words[] = {"user", "username", "login",  "password", "passwd",
+                                        "pw",   "token",    "secret", "api_key",  "apikey"};
+    size_t name = at;
+    while (is_word_char(char_at(place, name))) name++;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!ids_text_is((struct ids_text){place->text.at + at, (uint32_t)(name - at)}, words[i])) continue;
+        size_t value = name + (char_at(place, name) == '=' || char_at(place, name) == ':');
+        if (value == name) return 0;
+        while (char_at(place, value) == ' ') value++;
+        size_t end = until(place, value, " \t\n\"',;)}]");
+        if (end == value) return 0;
+        ids_buffer_put(place->out, place->text.at + at, value - at);
+        put_pseudonym(place->redactor, place->text.at + value, end - value, place->out);
+        return end - at;
+    }
+    return 0;
+}
+
 /* "who@where.org" */
 static size_t take_mail(const struct place *place, size_t at) {
     size_t sign = at, end;
@@ -115,8 +135,9 @@ static size_t take_address(const struct place *place, size_t at) {
         colons -= char_at(place, end - 1) == ':';
         end--;
     }
-    if (is_word_char(char_at(place, end)) || !digits) return 0;
-    int is_4 = dots == 3 && !other && digits >= 4, is_6 = !dots && (colons >= 4 || (pair && colons >= 3));
+    if (is_word_char(char_at(place, end))) return 0;
+    int is_4 = dots == 3 && !other && digits >= 4;
+    int is_6 = !dots && (colons >= 5 || (digits && (colons >= 4 || (pair && colons >= 3))));
     if (!is_4 && !is_6) return 0;
     put_pseudonym(place->redactor, place->text.at + at, end - at, place->out);
     return end - at;
@@ -181,8 +202,9 @@ static size_t take_word(const struct place *place, size_t at) {
 /* ---- texts ---- */
 
 static size_t take(const struct place *place, size_t at) {
-    static size_t (*const forms[])(const struct place *, size_t) = {
-        take_address_of_web, take_option, take_setting, take_mail, take_path, take_address, take_domain};
+    static size_t (*const forms[])(const struct place *, size_t) = {take_address_of_web, take_option, take_setting,
+                                                                    take_credential,     take_mail,   take_path,
+                                                                    take_address,        take_domain};
     char before = at ? place->text.at[at - 1] : ' ';
     size_t taken = 0;
     int begins = !is_word_char(before) && before != '/' && before != ')' && before != '.';

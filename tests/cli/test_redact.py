@@ -63,7 +63,7 @@ def entry(field, key, value):
 # Names are invented: none is a word of any language, so that what is found is a leak. A secret ends in "qx".
 PRIVATE = ['zhostqx', 'zuserqx', 'zprojqx', 'zscriptqx', 'zdirqx', 'zbucketqx', 'zpersonqx', 'zmailqx', '10.11.12.13', 'zdumpqx', 'zvalueqx',
            'zfreeqx', 'zbytesqx', 'zmodelqx', 'zframeqx', 'zconfigqx', 'zliteralqx', 'zunknownqx', 'zattributeqx', 'zshardqx', 'zoptionsqx',
-           'zerrorqx', 'znodeqx', 'zcallqx', 'zwindowsqx', 'fe80::1:22:333', 'zargumentqx', 'zcommaqx', 'zdeepqx', 'zlongqx', 'zkeyqx']
+           'zerrorqx', 'znodeqx', 'zcallqx', 'zwindowsqx', 'fe80::1:22:333', 'zargumentqx', 'zcommaqx', 'zdeepqx', 'zlongqx', 'zkeyqx', 'zdotqx', 'aa:bb:cc:dd:ee:ff', 'zsecretqx', 'zquotedqx']
 NAMES = ['zfunctionqx', 'zthreadqx', 'zscopeqx', 'zkernelqx', 'zregionqx', 'zmoduleqx', 'zoperationqx', 'ztargetqx', 'zparameterqx']
 
 
@@ -91,7 +91,8 @@ def made_xspace(path, host):
              'reading gs://zbucketqx/run/1', 'mail to zpersonqx@zmailqx.org', 'peer 10.11.12.13:80', 'peer fe80::1:22:333', 'XLA_FLAGS=zdumpqx',
              'python a --owner zvalueqx --name=zvalueqx', 'host znodeqx.cluster.example.org', 'C:\\Users\\zuserqx\\zwindowsqx.py',
              '/data/step=5/zcommaqx,1/x', '~zuserqx/zdeepqx/zdeepqx', 'zregionqx', 'open "/srv/a b/zdeepqx"', 'zoperationqx.2',
-             'dot, metadata={op_name="jit(zmoduleqx)" source_file="/home/zuserqx/zlongqx.py"}', 'zuserqx_step', 'ZUSERQX']
+             'dot, metadata={op_name="jit(zmoduleqx)" source_file="/home/zuserqx/zlongqx.py"}', 'zuserqx_step', 'ZUSERQX', 'run ./zdotqx/bin/run', 'in ../zdotqx/x', 'at aa:bb:cc:dd:ee:ff', 'pw=zsecretqx', 'token: zsecretqx',
+             'open "/zquotedqx b/zquotedqx c"']
     tables = b''.join(entry(4, i + 1, put(1, i + 1) + put(2, name) + put(99, 'zunknownqx')) for i, name in enumerate(names))
     tables += b''.join(entry(5, number, put(1, number) + put(2, name)) for name, number in key.items())
     stats = [stat('source', '/home/zuserqx/zprojqx/zscriptqx:5'), stat('long_name', 'source_file="/home/zuserqx/zlongqx.py"'), stat('note', 'zfreeqx words'),
