@@ -16,7 +16,7 @@ int64_t ids_sampling_period(int64_t rate, int64_t past_ns, struct ids_sampling_l
     if (past_ns < IDS_SAMPLING_DENSE_NS) return SECOND_NS / faster(rate, DENSE_TIMES, DENSE_RATE);
     int64_t period_ns = SECOND_NS / rate;
     if (past_ns < IDS_SAMPLING_FULL_NS) return period_ns;
-    if (last.cost_ns >= IDS_SAMPLING_SLOWER * IDS_SAMPLING_COST_NS)
+    if (last.cost_ns >= (int64_t)IDS_SAMPLING_SLOWER * IDS_SAMPLING_COST_NS)
         period_ns *= IDS_SAMPLING_SLOWER;
     else if (last.cost_ns > IDS_SAMPLING_COST_NS)
         period_ns = period_ns * last.cost_ns / IDS_SAMPLING_COST_NS;
