@@ -234,7 +234,7 @@ def check_shares(folder):
     text = diff(folder / 'fast.mini', folder / 'late.mini').stdout
     check('100 % of the change is explained' in text and 'stacks' not in text, f'all is explained: {text}')
     text = diff(COMPARE / 'base', COMPARE / 'recompile').stdout
-    check(re.search(r' 99\.[0-9] % of the change is explained', text), f'nearly all is explained: {text}')
+    check(re.search(r' 9[89](\.[0-9])? % of the change is explained', text), f'nearly all is explained: {text}')
     check(re.search(r'program +- +- +jit_score +3\n', text) and text.count('jit_score') < 20, f'one program for three shapes: {text}')
     text = diff('--force', SOURCE / 'testdata' / 'cpu1_nohlo', SOURCE / 'testdata' / 'mini' / 'idle_sync.mini').stdout
     check(re.search('account +cause\n', text) and 'host.input         all of it' in text, f'intervals of nothing: {text}')

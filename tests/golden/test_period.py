@@ -15,13 +15,13 @@ sys.path.insert(0, str(SOURCE / "tests" / "oracle"))
 import xplane_oracle as oracle  # noqa: E402
 
 # Steps of these are even enough; in the others programs are compiled, or a machine with other work made steps of 4 and of 39 ms.
-EVEN = {"cpu1_async", "cpu1_midrun", "cpu1_nohlo", "cpu1_pair", "compare/base", "compare/again", "compare/doubled", "scale/dev1", "scale/dev2",
-        "scale/dev8"}
-UNEVEN = {"cpu1_annotated", "cpu1_captured", "cpu1_compile", "cpu1_compile_py", "compare/recompile", "compare/transfer",
-          "scale/dev4"}
+EVEN = {"cpu1_async", "cpu1_midrun", "cpu1_nohlo", "cpu1_pair", "compare/base", "compare/again", "compare/doubled", "compare/transfer", "scale/dev1",
+        "scale/dev2", "scale/dev8"}
+UNEVEN = {"cpu1_annotated", "cpu1_captured", "cpu1_compile", "cpu1_compile_py", "compare/recompile", "scale/dev4"}
 SHORT = {"cpu2_python", "cpu8_annotated"}  # three steps
-# Executions of 0.05 ms in steps of 0.9 ms: 3 steps, of which the ends differ by 0.02 ms from the annotations'.
-WITHIN = {"cpu1_pair": 0.03}
+# Executions of 0.05 ms in steps of 0.9 ms: 3 steps, of which the ends differ by 0.02 ms from the annotations'. In scale/dev1 the ops of the
+# first execution end 5.4 ms before its call returns, of the last ones they end with it: 1.1 ms in each of 5 periods.
+WITHIN = {"cpu1_pair": 0.03, "scale/dev1": 0.06}
 failures = 0
 
 
