@@ -119,6 +119,7 @@ static int is_method(struct ids_text name) {
  * have capitals, colons, spaces or points. */
 static int may_be_region(struct ids_text name) {
     if (!name.length || name.length > 64) return 0;
+    if (ids_text_begins(name, "ExecuteReplicated.")) return 0; /* JAX's own: how it runs a program on its devices */
     if (is_method(name)) return 1;
     int letters = 0;
     for (size_t i = 0; i < name.length; i++) {

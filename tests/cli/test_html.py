@@ -95,11 +95,16 @@ def check_files():
     before = path.read_bytes()
     _, said = idsprof("report", RUN, "--html", path, status=2)
     check("exists; use --force" in said, f"says '{said}'")
-    path.write_text("mine")
-    idsprof("report", RUN, "--html", path, status=2)
-    check(path.read_text() == "mine", "an existing file was written over")
+    for mine in ("mine", "<!doctype html>mine"):
+        path.write_text(mine)
+        idsprof("report", RUN, "--html", path, status=2)
+        check(path.read_text() == mine, "an existing file was written over")
     idsprof("report", RUN, "--html", path, "--force")
     check(path.read_bytes() == before, "--force writes another page")
+    path.write_text("mine")
+    _, said = idsprof("report", RUN, "--html", path, "--force", status=2)
+    check("exists and is no page" in said and path.read_text() == "mine", f"--force wrote over what is no page: {said}")
+    path.write_bytes(before)
     idsprof("report", RUN, "--html", FOLDER / "no" / "page.html", status=2)
     for other in (FOLDER, "/dev/stdin"):
         if not os.path.islink(other):
