@@ -4,6 +4,7 @@
 #include "cmd/page_file.h"
 #include "cmd/peak_options.h"
 #include "cmd/redact_options.h"
+#include "cmd/report_command.h"
 #include "cmd/report_watch.h"
 #include "cmd/slice_options.h"
 #include "lib/analysis/picture.h"
@@ -18,7 +19,6 @@
 #include "lib/run/redact_run.h"
 #include "lib/run/sections.h"
 #include "lib/store/events_cache.h"
-#include "lib/wire/shell_quote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -170,12 +170,19 @@ static int make_params(const struct report_options *options, struct ids_params *
 
 static void make_command(const struct report_options *options, const char *name, const char *path, char *buffer,
                          size_t size) {
-    size_t used = (size_t)snprintf(buffer, size, "idsprof %s ", name);
-    ids_shell_quote(path, buffer + used, size - used);
-    if (!options->run) return;
-    used = strlen(buffer);
-    used += (size_t)snprintf(buffer + used, size - used, " --run ");
-    if (used < size) ids_shell_quote(options->run, buffer + used, size - used);
+    const struct ids_given_option given[] = {
+        {"run", options->run, -1},
+        {"window", options->window < 0 ? NULL : window_choice(options->window), -1},
+        {"from", NULL, options->from_ps},
+        {"to", NULL, options->to_ps},
+        {"small-kernel", NULL, options->small_kernel_ps},
+        {"peak-flops", options->peak_flops, -1},
+        {"peak-bandwidth", options->peak_bandwidth, -1},
+        {"flops-per-step", options->flops_per_step, -1},
+        {"tokens-per-step", options->tokens_per_step, -1},
+    };
+    size_t count = strcmp(name, "report") != 0 ? 1 : sizeof given / sizeof *given; /* others only read the run */
+    ids_command_again(name, path, given, count, buffer, size);
 }
 
 /* The report, and where the rows are that it can be held against. */
@@ -193,14 +200,8 @@ static int explain(const struct report_options *options, struct opened *opened, 
     struct ids_explanation explanation;
     struct ids_render render = *how;
     char command[COMMAND_BYTES];
-    size_t used = (size_t)snprintf(command, sizeof command, "idsprof query ");
-    ids_shell_quote(path, command + used, sizeof command - used);
-    used = strlen(command);
-    if (options->run) {
-        used += (size_t)snprintf(command + used, sizeof command - used, " --run ");
-        if (used < sizeof command) ids_shell_quote(options->run, command + used, sizeof command - used);
-        used = strlen(command);
-    }
+    make_command(options, "query", path, command, sizeof command);
+    size_t used = strlen(command);
     if (used < sizeof command) snprintf(command + used, sizeof command - used, " --explain %s", options->explain);
     int code = ids_explanation_make(options->explain, &opened->events, command, &explanation, err);
     render.explained = &explanation.about;

@@ -6,6 +6,8 @@ Environment: IDSPROF, IDS_SOURCE_DIR.
 """
 import json
 import os
+import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -94,6 +96,19 @@ def check_literals(cache):
         check(done.returncode == 2 and done.stdout == '', f'{arguments}: {done}')
 
 
+def check_again(cache):
+    """The next command that a report names is of the same figures: it bears the options that shaped them."""
+    options = ['--window', 'steps', '--from', '1500us', '--to', '0.2s', '--small-kernel', '7ns', '--peak-flops', '5 GFLOP/s', '--peak-bandwidth', '3 GB/s',
+               '--flops-per-step', '1M', '--tokens-per-step', '8']
+    path = SOURCE / 'testdata' / 'cpu1_annotated'
+    text = run('report', path, *options, cache=cache).stdout
+    found = re.search(r'idsprof (report .*) --explain \S+', text)
+    check(found, f'no next command in {text}')
+    again = shlex.split(found.group(1)) if found else []
+    reports = [json.loads(run(*words, '--json', cache=cache).stdout) for words in (['report', path, *options], again, ['report', path])]
+    check(reports[0]['metrics'] == reports[1]['metrics'] != reports[2]['metrics'], f'{again} gives other figures')
+
+
 with tempfile.TemporaryDirectory() as name:
     temporary = Path(name)
     check_values(temporary / 'cache')
@@ -101,6 +116,7 @@ with tempfile.TemporaryDirectory() as name:
     check_where(temporary / 'cache')
     check_database(temporary / 'cache', temporary)
     check_literals(temporary / 'cache')
+    check_again(temporary / 'cache')
 for failure in failures:
     print('FAIL:', failure)
 sys.exit(bool(failures))
