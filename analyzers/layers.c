@@ -157,11 +157,8 @@ static int add_op(struct growing *growing, const struct ids_op_row *op) {
     struct ids_scope_node *node = &growing->tree.nodes[at];
     struct ids_layer_sums sums = {.self_ps = op->self_ps, .count = op->count, .ops = 1};
     sums.pass_ps[pass_of(op->pass)] = op->self_ps;
-    sums.has_flops = op->flops >= 0;
-    sums.has_bytes = op->bytes >= 0;
-    double runs = op->cost.runs ? (double)op->cost.runs : (double)op->count;
-    if (sums.has_flops) sums.flops = (double)op->flops * runs;
-    if (sums.has_bytes) sums.bytes = (double)op->bytes * runs;
+    sums.has_flops = ids_op_row_of_runs(op, op->flops, &sums.flops);
+    sums.has_bytes = ids_op_row_of_runs(op, op->bytes, &sums.bytes);
     sums.cost = op->cost;
     set_kind(node, op);
     ids_layer_sums_add(&node->own, &sums);

@@ -79,10 +79,11 @@ static int add(struct cuts *cuts, const char *name, const struct ids_op_row *op)
     ids_sum(&cut->self_ps, op->self_ps);
     ids_sum(&cut->count, op->count);
     cut->ops++;
-    cut->has_flops |= op->flops >= 0;
-    cut->has_bytes |= op->bytes >= 0;
-    if (op->flops >= 0) cut->flops += (double)op->flops * (double)op->count;
-    if (op->bytes >= 0) cut->bytes += (double)op->bytes * (double)op->count;
+    double flops, bytes;
+    cut->has_flops |= ids_op_row_of_runs(op, op->flops, &flops);
+    cut->has_bytes |= ids_op_row_of_runs(op, op->bytes, &bytes);
+    cut->flops += flops;
+    cut->bytes += bytes;
     return 0;
 }
 

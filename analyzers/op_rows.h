@@ -24,6 +24,14 @@ struct ids_op_rows {
 int ids_op_rows_read(const struct ids_report *report, struct ids_op_rows *ret_rows);
 void ids_op_rows_done(struct ids_op_rows *rows);
 
+/* What each of its executions has, of all of them: 1. 0, and nothing, where that is unknown, and of what only holds
+ * other ops: a loop has what its body has, whose ops have rows of their own. */
+static inline int ids_op_row_of_runs(const struct ids_op_row *op, int64_t of_one, double *ret_all) {
+    int counts = of_one >= 0 && op->cost.runs;
+    *ret_all = counts ? (double)of_one * (double)op->cost.runs : 0;
+    return counts;
+}
+
 static inline struct ids_value ids_share_of(int64_t part_ps, int64_t all_ps) {
     return all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)part_ps / (double)all_ps) : ids_no_value(IDS_UNIT_RATIO);
 }
