@@ -197,7 +197,7 @@ void ids_mcp_send_result(struct ids_mcp_out *out, const struct ids_mcp_message *
     if (!result) ids_memory_refused();
     add_id(message, to->id);
     if (to->is_stateless) cJSON_AddStringToObject(result, "resultType", "complete");
-    cJSON_AddItemToObject(message, "result", result);
+    if (!cJSON_AddItemToObject(message, "result", result)) cJSON_Delete(result);
     send_line(out, message);
 }
 

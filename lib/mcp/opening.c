@@ -6,6 +6,7 @@
 #include "lib/run/sections.h"
 #include "lib/wire/shell_quote.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,21 +19,18 @@ static int is_below(const char *path, const char *root) {
     return !strncmp(path, root, length) && (!path[length] || path[length] == '/');
 }
 
-/* Of a path that is not there, the part that is: whether something exists outside is not told. */
-static char *real_part(const char *path) {
-    char *part = strdup(path), *real = part ? realpath(part, NULL) : NULL;
-    while (part && !real) {
+/* Of a path that is not there, the part that is: whether something exists outside is not told. -1: nothing of it is. */
+static int real_part(const char *path, char real[PATH_MAX]) {
+    char part[PATH_MAX];
+    if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part) return -1;
+    if (realpath(part, real)) return 0;
+    for (;;) {
         char *slash = strrchr(part, '/');
-        if (!slash) {
-            real = realpath(".", NULL);
-            break;
-        }
+        if (!slash) return realpath(".", real) ? 0 : -1;
         slash[slash == part] = '\0';
-        real = realpath(part, NULL);
-        if (slash == part) break;
+        if (realpath(part, real)) return 0;
+        if (slash == part) return -1;
     }
-    free(part);
-    return real;
 }
 
 static int refuse(const struct ids_mcp_setup *setup, const char *path, struct ids_error *err) {
@@ -49,10 +47,9 @@ int ids_mcp_may_open(const struct ids_mcp_setup *setup, const char *path, struct
     struct stat status;
     if (!strcmp(path, "-") || !*path)
         return ids_fail(err, IDS_USAGE, "'path' names no file or folder; requests come on standard input");
-    char *real = real_part(path);
-    int allowed = 0;
-    for (size_t i = 0; real && i < setup->root_count; i++) allowed |= is_below(real, setup->roots[i]);
-    free(real);
+    char real[PATH_MAX];
+    int allowed = 0, is_real = !real_part(path, real);
+    for (size_t i = 0; is_real && i < setup->root_count; i++) allowed |= is_below(real, setup->roots[i]);
     if (!allowed) return refuse(setup, path, err);
     if (stat(path, &status)) return ids_fail_system(err, "'%.160s'", path); /* a pattern is no path */
     if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return 0;

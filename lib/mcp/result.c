@@ -190,11 +190,16 @@ static void cut_text(struct ids_mcp_call *call) {
              answer->text_length < IDS_MCP_CHARS_MOST ? "raises the bound" : "is at most 100000, so ask for a part");
 }
 
+/* Takes the item over, also where there is no memory to put it there. */
+static void put(cJSON *to, const char *key, cJSON *item) {
+    if (!cJSON_AddItemToObject(to, key, item)) cJSON_Delete(item);
+}
+
 static cJSON *text_content(const char *text) {
     cJSON *content = cJSON_CreateArray(), *item = cJSON_CreateObject();
     cJSON_AddStringToObject(item, "type", "text");
     cJSON_AddStringToObject(item, "text", text);
-    cJSON_AddItemToArray(content, item);
+    if (!cJSON_AddItemToArray(content, item)) cJSON_Delete(item);
     return content;
 }
 
@@ -209,15 +214,15 @@ cJSON *ids_mcp_answer_result(struct ids_mcp_call *call, struct ids_error *err) {
         return NULL;
     }
     if (cJSON_GetArraySize(answer->notes)) {
-        cJSON_AddItemToObject(answer->data, "notes", answer->notes);
+        put(answer->data, "notes", answer->notes);
         answer->notes = NULL;
     }
     if (fit(call, err)) return NULL;
     cut_text(call);
     char *text = ids_mcp_clean(answer->text, strlen(answer->text), (size_t)IDS_MCP_CHARS_MOST);
     cJSON *result = cJSON_CreateObject();
-    cJSON_AddItemToObject(result, "content", text ? text_content(text) : NULL);
-    cJSON_AddItemToObject(result, "structuredContent", answer->data);
+    put(result, "content", text ? text_content(text) : NULL);
+    put(result, "structuredContent", answer->data);
     cJSON_AddFalseToObject(result, "isError");
     answer->data = NULL;
     free(text);
@@ -229,7 +234,7 @@ cJSON *ids_mcp_failure_result(const struct ids_mcp_tool *tool, const struct ids_
     char *words = ids_mcp_own_words(tool, ids_error_whole(why, whole));
     char *text = words ? ids_mcp_clean(words, strlen(words), sizeof whole) : NULL;
     cJSON *result = cJSON_CreateObject();
-    cJSON_AddItemToObject(result, "content", text_content(text ? text : "out of memory"));
+    put(result, "content", text_content(text ? text : "out of memory"));
     cJSON_AddTrueToObject(result, "isError");
     free(text);
     free(words);
