@@ -36,6 +36,6 @@ void ids_mcp_answer_note(struct ids_mcp_answer *answer, const char *text) {
     enum { NOTE_MOST = 400 };
     if (!answer->notes || cJSON_GetArraySize(answer->notes) >= IDS_MCP_NOTES_MOST) return;
     char *clean = ids_mcp_clean(text, strlen(text), NOTE_MOST);
-    if (clean) cJSON_AddItemToArray(answer->notes, cJSON_CreateString(clean));
+    if (clean) ids_mcp_add(answer->notes, cJSON_CreateString(clean));
     free(clean);
 }

@@ -18,9 +18,9 @@ static void put_type(cJSON *schema, const struct ids_mcp_argument *argument) {
         cJSON *many = cJSON_CreateObject();
         cJSON_AddStringToObject(one, "type", "string");
         cJSON_AddStringToObject(many, "type", "array");
-        cJSON_AddItemToObject(many, "items", cJSON_Duplicate(one, 1));
-        cJSON_AddItemToArray(any, one);
-        cJSON_AddItemToArray(any, many);
+        ids_mcp_put(many, "items", cJSON_Duplicate(one, 1));
+        ids_mcp_add(any, one);
+        ids_mcp_add(any, many);
         return;
     }
     cJSON_AddStringToObject(schema, "type", types[argument->kind]);
@@ -39,9 +39,9 @@ cJSON *ids_mcp_arguments_schema(const struct ids_mcp_tool *tool) {
         cJSON *property = cJSON_AddObjectToObject(properties, argument->name);
         put_type(property, argument);
         cJSON_AddStringToObject(property, "description", argument->about);
-        if (argument->is_required) cJSON_AddItemToArray(required, cJSON_CreateString(argument->name));
+        if (argument->is_required) ids_mcp_add(required, cJSON_CreateString(argument->name));
     }
-    cJSON_AddItemToObject(schema, "required", required);
+    ids_mcp_put(schema, "required", required);
     cJSON_AddFalseToObject(schema, "additionalProperties");
     return schema;
 }

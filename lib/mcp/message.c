@@ -141,6 +141,18 @@ char *ids_mcp_clean(const char *bytes, size_t length, size_t most) {
     return NULL;
 }
 
+cJSON *ids_mcp_put(cJSON *object, const char *key, cJSON *item) {
+    if (cJSON_AddItemToObject(object, key, item)) return item;
+    cJSON_Delete(item);
+    return NULL;
+}
+
+cJSON *ids_mcp_add(cJSON *list, cJSON *item) {
+    if (cJSON_AddItemToArray(list, item)) return item;
+    cJSON_Delete(item);
+    return NULL;
+}
+
 void ids_mcp_put_text(cJSON *object, const char *key, const char *text) {
     enum { TEXT_MOST = 2000 };
     char *clean = text ? ids_mcp_clean(text, strlen(text), TEXT_MOST) : NULL;
@@ -184,7 +196,7 @@ static cJSON *begin(void) {
 }
 
 static void add_id(cJSON *message, const cJSON *id) {
-    cJSON_AddItemToObject(message, "id", id ? cJSON_Duplicate(id, 1) : cJSON_CreateNull());
+    ids_mcp_put(message, "id", id ? cJSON_Duplicate(id, 1) : cJSON_CreateNull());
 }
 
 void ids_mcp_send_result(struct ids_mcp_out *out, const struct ids_mcp_message *to, cJSON *result) {
@@ -197,7 +209,7 @@ void ids_mcp_send_result(struct ids_mcp_out *out, const struct ids_mcp_message *
     if (!result) ids_memory_refused();
     add_id(message, to->id);
     if (to->is_stateless) cJSON_AddStringToObject(result, "resultType", "complete");
-    if (!cJSON_AddItemToObject(message, "result", result)) cJSON_Delete(result);
+    ids_mcp_put(message, "result", result);
     send_line(out, message);
 }
 
@@ -206,14 +218,14 @@ void ids_mcp_send_error(struct ids_mcp_out *out, const cJSON *id, int code, cons
     add_id(message, id);
     cJSON_AddNumberToObject(error, "code", code);
     ids_mcp_put_text(error, "message", text);
-    if (data) cJSON_AddItemToObject(error, "data", data);
-    cJSON_AddItemToObject(message, "error", error);
+    if (data) ids_mcp_put(error, "data", data);
+    ids_mcp_put(message, "error", error);
     send_line(out, message);
 }
 
 void ids_mcp_send_notification(struct ids_mcp_out *out, const char *method, cJSON *params) {
     cJSON *message = begin();
     cJSON_AddStringToObject(message, "method", method);
-    cJSON_AddItemToObject(message, "params", params);
+    ids_mcp_put(message, "params", params);
     send_line(out, message);
 }

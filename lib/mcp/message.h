@@ -53,6 +53,9 @@ void ids_mcp_send_notification(struct ids_mcp_out *out, const char *method, cJSO
 /* Valid UTF-8 without control characters but newlines and tabs, at most `most` bytes (what is left out is counted
  * behind); NULL: no memory. The caller frees it. */
 char *ids_mcp_clean(const char *bytes, size_t length, size_t most);
+/* Take the item over, also where there is no memory to put it there. The item; NULL: it is no more. */
+cJSON *ids_mcp_put(cJSON *object, const char *key, cJSON *item);
+cJSON *ids_mcp_add(cJSON *list, cJSON *item);
 /* A clean text as a member; null where `text` is NULL. */
 void ids_mcp_put_text(cJSON *object, const char *key, const char *text);
 

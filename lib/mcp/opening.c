@@ -147,13 +147,13 @@ void ids_mcp_put_table(struct ids_mcp_call *call, cJSON *list, cJSON *table, con
     cJSON_ArrayForEach(column, cJSON_GetObjectItemCaseSensitive(table, "columns")) {
         const char *id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(column, "id"));
         const char *unit = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(column, "unit"));
-        cJSON_AddItemToArray(columns, cJSON_CreateString(id ? id : ""));
+        ids_mcp_add(columns, cJSON_CreateString(id ? id : ""));
         if (id && unit) cJSON_AddStringToObject(units, id, unit);
     }
     cJSON *rows = cJSON_DetachItemFromObjectCaseSensitive(table, "rows");
-    cJSON_AddItemToObject(put, "rows", rows);
+    rows = ids_mcp_put(put, "rows", rows);
     cJSON_AddNumberToObject(put, "total", (double)total);
-    cJSON_AddItemToArray(list, put);
+    if (!ids_mcp_add(list, put)) return;
     ids_mcp_answer_part(&call->answer, rows, table->string, section, table->string, total);
     ids_mcp_answer_part_in(&call->answer, rows, put);
 }
@@ -168,11 +168,10 @@ cJSON *ids_mcp_row_objects(const cJSON *table, const char *const *columns) {
         for (const cJSON *cell = row->child; cell && def; cell = cell->next, def = def->next) {
             const char *id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(def, "id"));
             for (const char *const *wanted = columns; id && *wanted; wanted++) {
-                if (!strcmp(*wanted, id) && !cJSON_IsNull(cell))
-                    cJSON_AddItemToObject(object, id, cJSON_Duplicate(cell, 1));
+                if (!strcmp(*wanted, id) && !cJSON_IsNull(cell)) ids_mcp_put(object, id, cJSON_Duplicate(cell, 1));
             }
         }
-        cJSON_AddItemToArray(list, object);
+        ids_mcp_add(list, object);
     }
     return list;
 }
@@ -183,7 +182,7 @@ void ids_mcp_put_lists(struct ids_mcp_answer *answer, const cJSON *tree, const s
     for (size_t i = 0; i < count; i++) {
         const cJSON *table = cJSON_GetObjectItemCaseSensitive(tables, lists[i].table);
         cJSON *rows = ids_mcp_row_objects(table, lists[i].columns);
-        cJSON_AddItemToObject(answer->data, lists[i].as, rows);
+        rows = ids_mcp_put(answer->data, lists[i].as, rows);
         ids_mcp_answer_part(answer, rows, lists[i].as, NULL, NULL, ids_mcp_table_total(table));
     }
 }

@@ -86,10 +86,10 @@ static cJSON *call_of(const struct ids_mcp_call *call, const struct ids_mcp_part
     if (part->section) {
         const char *const names[] = {part->section};
         cJSON_DeleteItemFromObjectCaseSensitive(arguments, "sections");
-        cJSON_AddItemToObject(arguments, "sections", cJSON_CreateStringArray(names, 1));
+        ids_mcp_put(arguments, "sections", cJSON_CreateStringArray(names, 1));
     }
     set_number(arguments, "max_chars", room * WIDER < IDS_MCP_CHARS_MOST ? room * WIDER : IDS_MCP_CHARS_MOST);
-    cJSON_AddItemToObject(again, "arguments", arguments);
+    ids_mcp_put(again, "arguments", arguments);
     return again;
 }
 
@@ -106,7 +106,7 @@ static void put_call(const struct ids_mcp_call *call, const struct ids_mcp_part 
                  call->tool->limit ? call->tool->limit : "");
         cJSON_AddStringToObject(entry, "call", words);
     } else if (!is_same) {
-        cJSON_AddItemToObject(entry, "call", again);
+        ids_mcp_put(entry, "call", again);
         again = NULL;
     }
     cJSON_Delete(again);
@@ -129,7 +129,7 @@ static void put_more(struct ids_mcp_call *call) {
         cJSON_AddNumberToObject(entry, "shown", shown);
         cJSON_AddNumberToObject(entry, "total", (double)part->total);
         put_call(call, part, shown, &before, entry);
-        cJSON_AddItemToArray(more, entry);
+        ids_mcp_add(more, entry);
     }
     cJSON_free(before);
 }
@@ -190,16 +190,11 @@ static void cut_text(struct ids_mcp_call *call) {
              answer->text_length < IDS_MCP_CHARS_MOST ? "raises the bound" : "is at most 100000, so ask for a part");
 }
 
-/* Takes the item over, also where there is no memory to put it there. */
-static void put(cJSON *to, const char *key, cJSON *item) {
-    if (!cJSON_AddItemToObject(to, key, item)) cJSON_Delete(item);
-}
-
 static cJSON *text_content(const char *text) {
     cJSON *content = cJSON_CreateArray(), *item = cJSON_CreateObject();
     cJSON_AddStringToObject(item, "type", "text");
     cJSON_AddStringToObject(item, "text", text);
-    if (!cJSON_AddItemToArray(content, item)) cJSON_Delete(item);
+    ids_mcp_add(content, item);
     return content;
 }
 
@@ -214,15 +209,15 @@ cJSON *ids_mcp_answer_result(struct ids_mcp_call *call, struct ids_error *err) {
         return NULL;
     }
     if (cJSON_GetArraySize(answer->notes)) {
-        put(answer->data, "notes", answer->notes);
+        ids_mcp_put(answer->data, "notes", answer->notes);
         answer->notes = NULL;
     }
     if (fit(call, err)) return NULL;
     cut_text(call);
     char *text = ids_mcp_clean(answer->text, strlen(answer->text), (size_t)IDS_MCP_CHARS_MOST);
     cJSON *result = cJSON_CreateObject();
-    put(result, "content", text ? text_content(text) : NULL);
-    put(result, "structuredContent", answer->data);
+    ids_mcp_put(result, "content", text ? text_content(text) : NULL);
+    ids_mcp_put(result, "structuredContent", answer->data);
     cJSON_AddFalseToObject(result, "isError");
     answer->data = NULL;
     free(text);
@@ -234,7 +229,7 @@ cJSON *ids_mcp_failure_result(const struct ids_mcp_tool *tool, const struct ids_
     char *words = ids_mcp_own_words(tool, ids_error_whole(why, whole));
     char *text = words ? ids_mcp_clean(words, strlen(words), sizeof whole) : NULL;
     cJSON *result = cJSON_CreateObject();
-    put(result, "content", text_content(text ? text : "out of memory"));
+    ids_mcp_put(result, "content", text_content(text ? text : "out of memory"));
     cJSON_AddTrueToObject(result, "isError");
     free(text);
     free(words);

@@ -30,7 +30,7 @@ static cJSON *server_info(void) {
 
 static cJSON *capabilities(void) {
     cJSON *can = cJSON_CreateObject();
-    cJSON_AddItemToObject(can, "tools", cJSON_CreateObject());
+    ids_mcp_put(can, "tools", cJSON_CreateObject());
     return can;
 }
 
@@ -43,8 +43,8 @@ static cJSON *initialize(const cJSON *params) {
     }
     cJSON *result = cJSON_CreateObject();
     cJSON_AddStringToObject(result, "protocolVersion", agreed);
-    cJSON_AddItemToObject(result, "capabilities", capabilities());
-    cJSON_AddItemToObject(result, "serverInfo", server_info());
+    ids_mcp_put(result, "capabilities", capabilities());
+    ids_mcp_put(result, "serverInfo", server_info());
     cJSON_AddStringToObject(result, "instructions", instructions);
     return result;
 }
@@ -58,10 +58,9 @@ static void put_keeping(cJSON *result) {
 
 static cJSON *discover(void) {
     cJSON *result = cJSON_CreateObject();
-    cJSON_AddItemToObject(result, "supportedVersions", cJSON_CreateStringArray(versions, VERSIONS));
-    cJSON_AddItemToObject(result, "capabilities", capabilities());
-    cJSON_AddItemToObject(cJSON_AddObjectToObject(result, "_meta"), "io.modelcontextprotocol/serverInfo",
-                          server_info());
+    ids_mcp_put(result, "supportedVersions", cJSON_CreateStringArray(versions, VERSIONS));
+    ids_mcp_put(result, "capabilities", capabilities());
+    ids_mcp_put(cJSON_AddObjectToObject(result, "_meta"), "io.modelcontextprotocol/serverInfo", server_info());
     cJSON_AddStringToObject(result, "instructions", instructions);
     put_keeping(result);
     return result;
@@ -97,7 +96,7 @@ static int refuse_version(struct ids_mcp_server *server, const struct ids_mcp_me
         if (!strcmp(versions[i], asked)) return 0;
     }
     cJSON *data = cJSON_CreateObject();
-    cJSON_AddItemToObject(data, "supported", cJSON_CreateStringArray(versions, VERSIONS));
+    ids_mcp_put(data, "supported", cJSON_CreateStringArray(versions, VERSIONS));
     ids_mcp_put_text(data, "requested", asked);
     ids_mcp_send_error(&server->out, message->id, IDS_MCP_OTHER_VERSION, "this version of the protocol is not served",
                        data);

@@ -53,7 +53,7 @@ static void put_findings(struct ids_mcp_call *call, const struct ids_diff *diff)
         ids_mcp_put_text(finding, "severity", ids_remark_severity_name(diff->remarks.at[i].severity));
         ids_mcp_put_text(finding, "id", diff->remarks.at[i].id);
         ids_mcp_put_text(finding, "text", diff->remarks.at[i].text);
-        cJSON_AddItemToArray(list, finding);
+        ids_mcp_add(list, finding);
     }
     ids_mcp_answer_part(&call->answer, list, "findings", NULL, NULL, (int64_t)diff->remarks.count);
 }
@@ -83,7 +83,7 @@ static int put_lists(struct ids_mcp_call *call, const struct ids_diff *diff, str
     const cJSON *run = cJSON_GetObjectItemCaseSensitive(tree, "run");
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         const cJSON *value = cJSON_GetObjectItemCaseSensitive(run, told[i]);
-        if (value) cJSON_AddItemToObject(call->answer.data, told[i], cJSON_Duplicate(value, 1));
+        if (value) ids_mcp_put(call->answer.data, told[i], cJSON_Duplicate(value, 1));
     }
     ids_mcp_put_lists(&call->answer, tree, lists, sizeof lists / sizeof *lists);
     cJSON_Delete(tree);

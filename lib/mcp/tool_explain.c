@@ -30,7 +30,7 @@ static void put_tree(struct ids_mcp_call *call, cJSON *tree) {
     for (cJSON *item; (item = cJSON_DetachItemViaPointer(tree, tree->child));) {
         char key[64];
         snprintf(key, sizeof key, "%s", item->string);
-        cJSON_AddItemToObject(call->answer.data, key, item);
+        ids_mcp_put(call->answer.data, key, item);
         if (!tree->child) break;
     }
     if (!tables) return;

@@ -66,7 +66,7 @@ static int list_runs(struct ids_mcp_call *call, const char *path, int order, int
     for (size_t i = 0; i < listing.list_count; i++) there += (int64_t)listing.lists[i].run_count;
     cJSON *runs = cJSON_AddArrayToObject(call->answer.data, "runs");
     for (size_t i = 0; !code && i < listing.count; i++) {
-        cJSON_AddItemToArray(runs, describe(&listing.entries[i]));
+        ids_mcp_add(runs, describe(&listing.entries[i]));
         write_line(call->answer.out, &listing.entries[i]);
     }
     cJSON_AddNumberToObject(call->answer.data, "total", (double)there);

@@ -77,9 +77,9 @@ static int take_rows(struct ids_mcp_call *call, struct ids_query *query, cJSON *
     while ((more = ids_query_next(query, err)) > 0) {
         if (count == call->values.max_rows || (size_t)ftell(call->answer.out) > (size_t)call->values.max_chars) break;
         cJSON *row = cJSON_CreateArray();
-        for (int i = 0; i < columns; i++) cJSON_AddItemToArray(row, cell_of(ids_query_cell(query, i)));
-        cJSON_AddItemToArray(rows, row);
+        for (int i = 0; i < columns; i++) ids_mcp_add(row, cell_of(ids_query_cell(query, i)));
         write_row(call->answer.out, row);
+        ids_mcp_add(rows, row);
         count++;
     }
     *ret_more = more > 0;
@@ -95,7 +95,7 @@ static int ask(struct ids_mcp_call *call, struct ids_query *query, struct ids_er
     for (int i = 0; i < ids_query_columns(query); i++) {
         const char *name = ids_query_column(query, i);
         char *clean = ids_mcp_clean(name, strlen(name), 200);
-        cJSON_AddItemToArray(columns, cJSON_CreateString(clean ? clean : ""));
+        ids_mcp_add(columns, cJSON_CreateString(clean ? clean : ""));
         free(clean);
     }
     write_row(call->answer.out, columns);

@@ -23,7 +23,7 @@ static const cJSON *member(const cJSON *object, const char *key) {
 
 static void copy(cJSON *to, const char *as, const cJSON *from, const char *key) {
     const cJSON *value = member(from, key);
-    if (value && !cJSON_IsNull(value)) cJSON_AddItemToObject(to, as, cJSON_Duplicate(value, 1));
+    if (value && !cJSON_IsNull(value)) ids_mcp_put(to, as, cJSON_Duplicate(value, 1));
 }
 
 static void put_run(struct ids_mcp_call *call, const cJSON *tree) {
@@ -53,7 +53,7 @@ static void put_headlines(struct ids_mcp_call *call, const struct ids_render *re
             const struct ids_headline *headline = &render->sections[s].headlines[i];
             const cJSON *from = member(member(tree, "metrics"), headline->metric);
             if (!from || (headline->flags & IDS_HEADLINE_ONLY_KNOWN && cJSON_IsNull(member(from, "value")))) continue;
-            cJSON_AddItemToArray(list, metric(headline->metric, headline->title, from));
+            ids_mcp_add(list, metric(headline->metric, headline->title, from));
         }
     }
     ids_mcp_answer_part(&call->answer, list, "figures", NULL, NULL, cJSON_GetArraySize(list));
@@ -69,7 +69,7 @@ static void put_sections(struct ids_mcp_call *call, const struct ids_render *ren
             const struct ids_table *table = ids_report_find_table(report, section->tables[i]->id);
             rows += table ? table->row_count : 0;
         }
-        if (rows) cJSON_AddItemToArray(list, cJSON_CreateString(section->name));
+        if (rows) ids_mcp_add(list, cJSON_CreateString(section->name));
     }
 }
 
@@ -80,13 +80,13 @@ static void put_overview(struct ids_mcp_call *call, const struct ids_render *ren
     const cJSON *accounts = member(member(tree, "tables"), "accounts");
     put_headlines(call, render, tree);
     cJSON *where = ids_mcp_row_objects(accounts, columns);
-    cJSON_AddItemToObject(data, "where_time_goes", where);
+    where = ids_mcp_put(data, "where_time_goes", where);
     ids_mcp_answer_part(&call->answer, where, "where_time_goes", "ledger", "accounts", ids_mcp_table_total(accounts));
     cJSON *advice = cJSON_DetachItemFromObjectCaseSensitive(tree, "advice");
     int64_t pieces = cJSON_GetArraySize(advice);
-    cJSON_AddItemToObject(data, "advice", advice);
+    advice = ids_mcp_put(data, "advice", advice);
     ids_mcp_answer_part(&call->answer, advice, "advice", NULL, NULL, pieces);
-    cJSON_AddItemToObject(data, "warnings", diags);
+    diags = ids_mcp_put(data, "warnings", diags);
     ids_mcp_answer_part(&call->answer, diags, "warnings", NULL, NULL, cJSON_GetArraySize(diags));
     put_sections(call, render, report);
 }
@@ -94,7 +94,7 @@ static void put_overview(struct ids_mcp_call *call, const struct ids_render *ren
 static void put_chosen(struct ids_mcp_call *call, const struct ids_render *render, cJSON *tree) {
     cJSON *metrics = cJSON_AddArrayToObject(call->answer.data, "figures"), *tables = NULL;
     for (const cJSON *from = member(tree, "metrics")->child; from; from = from->next)
-        cJSON_AddItemToArray(metrics, metric(from->string, NULL, from));
+        ids_mcp_add(metrics, metric(from->string, NULL, from));
     tables = cJSON_AddArrayToObject(call->answer.data, "tables");
     const char *section = render->only_count == 1 ? render->only[0] : NULL;
     for (cJSON *table = member(tree, "tables")->child; table; table = table->next)

@@ -19,8 +19,8 @@ static cJSON *result_schema(const struct ids_mcp_tool *tool) {
     static const char *const lists[] = {"more", "notes"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         cJSON_AddStringToObject(cJSON_AddObjectToObject(properties, lists[i]), "type", "array");
-    cJSON_AddItemToObject(schema, "properties", properties);
-    cJSON_AddItemToObject(schema, "required", cJSON_Parse(tool->always));
+    ids_mcp_put(schema, "properties", properties);
+    ids_mcp_put(schema, "required", cJSON_Parse(tool->always));
     return schema;
 }
 
@@ -29,8 +29,8 @@ static cJSON *describe(const struct ids_mcp_tool *tool) {
     cJSON_AddStringToObject(object, "name", tool->name);
     cJSON_AddStringToObject(object, "title", tool->title);
     cJSON_AddStringToObject(object, "description", tool->about);
-    cJSON_AddItemToObject(object, "inputSchema", ids_mcp_arguments_schema(tool));
-    cJSON_AddItemToObject(object, "outputSchema", result_schema(tool));
+    ids_mcp_put(object, "inputSchema", ids_mcp_arguments_schema(tool));
+    ids_mcp_put(object, "outputSchema", result_schema(tool));
     cJSON *annotations = cJSON_AddObjectToObject(object, "annotations");
     cJSON_AddTrueToObject(annotations, "readOnlyHint");
     cJSON_AddTrueToObject(annotations, "idempotentHint");
@@ -40,7 +40,7 @@ static cJSON *describe(const struct ids_mcp_tool *tool) {
 
 cJSON *ids_mcp_tools_list(void) {
     cJSON *result = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(result, "tools");
-    for (int i = 0; i < TOOLS; i++) cJSON_AddItemToArray(list, describe(all[i]));
+    for (int i = 0; i < TOOLS; i++) ids_mcp_add(list, describe(all[i]));
     return result;
 }
 
@@ -50,7 +50,7 @@ static void pass_progress(void *own, const char *what) {
     struct ids_mcp_call *call = own;
     if (!what || !call->progress_token) return;
     cJSON *params = cJSON_CreateObject();
-    cJSON_AddItemToObject(params, "progressToken", cJSON_Duplicate(call->progress_token, 1));
+    ids_mcp_put(params, "progressToken", cJSON_Duplicate(call->progress_token, 1));
     cJSON_AddNumberToObject(params, "progress", (double)++call->progress);
     ids_mcp_put_text(params, "message", what);
     ids_mcp_send_notification(call->out, "notifications/progress", params);
