@@ -203,7 +203,7 @@ suites() { # fast|full
 
 case ${1:-}${2:+ $2} in
 demo) demo ;;
-test) exec "$0" test "$([[ ${IDS_CI:-0} == 1 ]] && echo full || echo fast)" ;;
+test) exec "./${0##*/}" test "$([[ ${IDS_CI:-0} == 1 ]] && echo full || echo fast)" ;;
 "test fast")
     need "${fast_packages[@]}"
     run_tests fast
