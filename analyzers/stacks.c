@@ -13,8 +13,7 @@ enum { MOST_ROWS = 2000 };
 static const struct ids_metric_def metrics[] = {
     {"stacks.time", "sampled", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
      "Time in which sampled stacks say what Python ran, over all threads (idsprof capture --stacks); threads run at "
-     "the "
-     "same time, so it may be longer than the recording.",
+     "the same time, so it may be longer than the recording.",
      "SELECT sum(self_ps) FROM events WHERE run = :run AND plane = '/host:idsprof.stacks'"},
 };
 
@@ -35,10 +34,9 @@ static const struct ids_table_def stacks = {
     IDS_COUNT_OF(columns),
     "The sampled stacks of the whole recording as a tree: one row per call below the same calls around it, behind the "
     "one that it is in (`depth`), most time first; the outermost rows are threads. `total` is the time in which the "
-    "call was "
-    "on the stack, `self` the time in which it was the innermost one, `share` is of its thread's time. A function "
-    "is named with the line that it was at, so that its lines are rows of their own. The 2000 calls with most time are "
-    "here; the time of others is in the `total` of what is around them.",
+    "call was on the stack, `self` the time in which it was the innermost one, `share` is of its thread's time. A "
+    "function is named with the line that it was at, so that its lines are rows of their own. The 2000 calls with most "
+    "time are here; the time of others is in the `total` of what is around them.",
     IDS_TABLE_TREE,
 };
 
