@@ -49,6 +49,7 @@ static int build_host(struct ids_sink *sink, const struct ids_host_info *info, s
     }
     if (name == IDS_NO_TEXT || ids_idmap_set(&builder->host_names, name, builder->dimensions.host))
         return ids_no_memory(err);
+    ids_trace_give_back(trace); /* of the hosts before nothing more comes */
     struct ids_host *host = IDS_PUSH(trace->hosts, trace->host_count, trace->host_room);
     if (!host) return ids_no_memory(err);
     *host = (struct ids_host){.name = name, .start_unix_ns = info->start_unix_ns};

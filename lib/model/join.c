@@ -434,21 +434,11 @@ static int name_ops(struct ids_trace *trace, struct ids_calls *calls, struct ids
     return failed ? ids_no_memory(err) : 0;
 }
 
-/* Returns the room that growing left over: a third of the memory of a large trace. */
-static void give_back(struct ids_events *events) {
-    if (events->count == events->room) return;
-    struct ids_event *exact = events->count ? realloc(events->at, events->count * sizeof *exact) : NULL;
-    if (!exact) return;
-    events->at = exact;
-    events->room = events->count;
-}
-
 static int order_all(struct ids_trace *trace, struct ids_error *err) {
     for (size_t t = 0; t < trace->track_count; t++) {
         int code = ids_events_sort(&trace->tracks[t].events, err);
         if (!code) code = ids_events_set_parents(&trace->tracks[t].events, err);
         if (code) return code;
-        give_back(&trace->tracks[t].events);
     }
     for (size_t d = 0; d < trace->device_count; d++) {
         struct ids_device *device = &trace->devices[d];
@@ -457,7 +447,6 @@ static int order_all(struct ids_trace *trace, struct ids_error *err) {
         for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
             int code = ids_events_sort(lists[l], err);
             if (code) return code;
-            give_back(lists[l]);
         }
     }
     return 0;
@@ -497,6 +486,7 @@ static int order_devices(struct ids_trace *trace, struct ids_error *err) {
 int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trace *trace, struct ids_error *err) {
     int code = end_ops(join, trace, err);
     if (!code) code = order_devices(trace, err);
+    ids_trace_give_back(trace); /* the last host's */
     if (!code) code = order_all(trace, err);
     if (code) return code;
     describe_ops(join, trace);

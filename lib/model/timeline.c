@@ -22,6 +22,15 @@ int ids_timeline_turn(struct ids_timeline *timeline, int64_t when_ps, uint32_t d
     return 0;
 }
 
+void ids_timeline_give_back(struct ids_timeline *timeline) {
+    if (!timeline->count || timeline->count == timeline->room) return;
+    int64_t *from_ps = realloc(timeline->from_ps, timeline->count * sizeof *from_ps);
+    if (from_ps) timeline->from_ps = from_ps;
+    uint32_t *doing = realloc(timeline->doing, timeline->count * sizeof *doing);
+    if (doing) timeline->doing = doing;
+    timeline->room = timeline->count; /* where memory was refused, there is more */
+}
+
 void ids_timeline_done(struct ids_timeline *timeline) {
     free(timeline->from_ps);
     free(timeline->doing);

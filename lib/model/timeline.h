@@ -19,6 +19,8 @@ struct ids_timeline {
  * memory ran out. */
 int ids_timeline_turn(struct ids_timeline *timeline, int64_t when_ps, uint32_t doing);
 
+/* Returns the room that growing left over. */
+void ids_timeline_give_back(struct ids_timeline *timeline);
 void ids_timeline_done(struct ids_timeline *timeline);
 
 /* Where in the timeline the moment lies: the index of the last turn at or before it; SIZE_MAX before the first one. */

@@ -51,9 +51,36 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace);
 }
 
+static void give_back(struct ids_events *events) {
+    if (events->count == events->room) return;
+    struct ids_event *exact = events->count ? realloc(events->at, events->count * sizeof *exact) : NULL;
+    if (!exact) return;
+    events->at = exact;
+    events->room = events->count;
+}
+
+void ids_trace_give_back(struct ids_trace *trace) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        give_back(&trace->tracks[t].events);
+        ids_timeline_give_back(&trace->tracks[t].timeline);
+    }
+    for (size_t d = 0; d < trace->device_count; d++) {
+        struct ids_device *device = &trace->devices[d];
+        give_back(&device->activity);
+        give_back(&device->async);
+        give_back(&device->waits);
+        give_back(&device->modules);
+        give_back(&device->steps);
+    }
+}
+
+const char *ids_trace_name(const struct ids_trace *trace, uint32_t name) {
+    const struct ids_name *called = &trace->names[name];
+    return ids_trace_text(trace, called->display ? called->display : called->text);
+}
+
 const char *ids_event_name(const struct ids_trace *trace, const struct ids_event *event) {
-    const struct ids_name *name = &trace->names[event->name];
-    return ids_trace_text(trace, name->display ? name->display : name->text);
+    return ids_trace_name(trace, event->name);
 }
 
 /* The number of events that begin before `when_ps`. */

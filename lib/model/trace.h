@@ -395,11 +395,15 @@ struct ids_trace {
 };
 
 void ids_trace_free(struct ids_trace *trace);
+/* Returns the room that growing left over in the lists of events: nearly half of the memory of a large trace. Lists
+ * may grow again. */
+void ids_trace_give_back(struct ids_trace *trace);
 
 static inline const char *ids_trace_text(const struct ids_trace *trace, uint32_t text) {
     return ids_strings_z(&trace->strings, text);
 }
-/* The name of an event, for people: the display name where there is one. */
+/* A name, and that of an event, for people: the display name where there is one. */
+const char *ids_trace_name(const struct ids_trace *trace, uint32_t name);
 const char *ids_event_name(const struct ids_trace *trace, const struct ids_event *event);
 
 /* Reads records in time order: by start, then longer first. */
