@@ -60,122 +60,170 @@ static const struct ids_note notes[] = {
 };
 static const struct ids_headline headlines[] = {{"idle_gaps", "idle", "idle.share", notes, IDS_COUNT_OF(notes), 0}};
 
-struct sums {
+enum { KEPT = 1000, DECADES = 8 /* below 1 us, 10 us, ... 10 s, and longer */ };
+
+struct lengths {
     uint64_t count;
     int64_t total_ps, longest_ps;
 };
 
-static void add(struct sums *sums, const struct ids_gap *gap) {
-    int64_t length_ps = gap->end_ps - gap->start_ps;
-    sums->count++;
-    ids_sum(&sums->total_ps, length_ps);
-    if (length_ps > sums->longest_ps) sums->longest_ps = length_ps;
-}
+/* One of the longest gaps. */
+struct long_gap {
+    int64_t start_ps, length_ps, launch_ps;
+    uint32_t busy, entry;    /* of analysis->busy, of the ledger */
+    uint32_t next, previous; /* names; IDS_NONE at the window's edges */
+    int has_launch;
+};
 
-static void figures(struct ids_report *report, const char *device, const struct sums *sums, int64_t window_ps) {
-    ids_report_metric(report, "idle.gaps", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sums->count));
-    ids_report_metric(report, "idle.total", device, ids_int_value(IDS_UNIT_TIME, sums->total_ps));
-    ids_report_metric(report, "idle.longest", device, ids_int_value(IDS_UNIT_TIME, sums->longest_ps));
-    if (!window_ps) return;
-    ids_report_metric(report, "idle.share", device,
-                      ids_real_value(IDS_UNIT_RATIO, (double)sums->total_ps / (double)window_ps));
-}
+struct gap_sums {
+    struct lengths *of_device; /* by analysis->busy */
+    struct lengths all;
+    int64_t counts[DECADES + 1], totals_ps[DECADES + 1];
+    struct long_gap longest[2 * KEPT]; /* in the order of finding; see keep_if_long */
+    size_t long_count;
+    int64_t least_ps;
+};
 
-static void list_lengths(const struct ids_analysis *analysis, struct ids_report *report) {
-    enum { DECADES = 8 }; /* below 1 us, 10 us, ... 10 s, and longer */
-    struct ids_table *table = ids_report_table(report, &histogram);
-    int64_t counts[DECADES + 1] = {0}, totals_ps[DECADES + 1] = {0}, bound_ps = 1000000;
-    for (size_t g = 0; g < analysis->gap_count; g++) {
-        int64_t length_ps = analysis->gaps[g].end_ps - analysis->gaps[g].start_ps;
-        int decade = 0;
-        for (int64_t bound = bound_ps; decade < DECADES && length_ps >= bound; bound *= 10) decade++;
-        counts[decade]++;
-        ids_sum(&totals_ps[decade], length_ps);
-    }
-    for (int decade = 0; decade <= DECADES; decade++, bound_ps *= 10) {
-        if (!counts[decade]) continue;
-        struct ids_value row[] = {
-            decade < DECADES ? ids_int_value(IDS_UNIT_TIME, bound_ps) : ids_no_value(IDS_UNIT_TIME),
-            ids_int_value(IDS_UNIT_COUNT, counts[decade]),
-            ids_int_value(IDS_UNIT_TIME, totals_ps[decade]),
-        };
-        IDS_ROW(report, table, histogram_columns, row);
-    }
-}
+/* --- a device's gaps --- */
 
 static int64_t length_of(const struct ids_gap *gap) {
     return gap->end_ps - gap->start_ps;
 }
 
+static void add(struct lengths *lengths, int64_t length_ps) {
+    lengths->count++;
+    ids_sum(&lengths->total_ps, length_ps);
+    if (length_ps > lengths->longest_ps) lengths->longest_ps = length_ps;
+}
+
+static void add_to_decade(struct gap_sums *sums, int64_t length_ps) {
+    int decade = 0;
+    for (int64_t bound_ps = 1000000; decade < DECADES && length_ps >= bound_ps; bound_ps *= 10) decade++;
+    sums->counts[decade]++;
+    ids_sum(&sums->totals_ps[decade], length_ps);
+}
+
 static int longest_first(const void *a, const void *b) {
-    const struct ids_gap *left = *(const struct ids_gap *const *)a, *right = *(const struct ids_gap *const *)b;
-    if (length_of(left) != length_of(right)) return length_of(left) < length_of(right) ? 1 : -1;
-    return (left > right) - (left < right);
+    const struct long_gap *left = a, *right = b;
+    if (left->length_ps != right->length_ps) return left->length_ps < right->length_ps ? 1 : -1;
+    if (left->busy != right->busy) return left->busy < right->busy ? -1 : 1;
+    return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
 }
 
-/* Puts the longest gaps into `order`, longest first. A trace may have millions: whenever twice as many as wanted are at
- * hand, the shorter half goes, and with it every later gap that is no longer than those that stay. */
-enum { KEPT = 1000 };
-static size_t select_longest(const struct ids_analysis *analysis, const struct ids_gap *order[2 * KEPT]) {
-    size_t count = 0;
-    int64_t least_ps = 0;
-    for (size_t g = 0; g < analysis->gap_count; g++) {
-        if (length_of(&analysis->gaps[g]) <= least_ps) continue;
-        order[count++] = &analysis->gaps[g];
-        if (count < (size_t)2 * KEPT) continue;
-        qsort(order, count, sizeof *order, longest_first);
-        count = KEPT;
-        least_ps = length_of(order[KEPT - 1]);
+/* A trace may have millions of gaps: whenever twice as many as wanted are at hand, the shorter half goes, and with it
+ * every later gap that is no longer than those that stay. */
+static void keep_if_long(struct gap_sums *sums, uint32_t busy, const struct ids_gap *gap) {
+    if (length_of(gap) <= sums->least_ps) return;
+    const struct ids_event *launch = gap->next ? gap->next->launch : NULL;
+    sums->longest[sums->long_count++] = (struct long_gap){.start_ps = gap->start_ps,
+                                                          .length_ps = length_of(gap),
+                                                          .launch_ps = launch ? launch->start_ps : 0,
+                                                          .has_launch = launch != NULL,
+                                                          .busy = busy,
+                                                          .entry = gap->entry,
+                                                          .next = gap->next ? gap->next->name : IDS_NONE,
+                                                          .previous = gap->previous ? gap->previous->name : IDS_NONE};
+    if (sums->long_count < (size_t)2 * KEPT) return;
+    qsort(sums->longest, sums->long_count, sizeof *sums->longest, longest_first);
+    sums->long_count = KEPT;
+    sums->least_ps = sums->longest[KEPT - 1].length_ps;
+}
+
+static int sums_begin(const struct ids_analysis *analysis, void *sums_of, struct ids_error *err) {
+    struct gap_sums *sums = sums_of;
+    sums->of_device = calloc(analysis->busy_count + 1, sizeof *sums->of_device);
+    return sums->of_device ? 0 : ids_no_memory(err);
+}
+
+static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums_of,
+                         struct ids_error *err) {
+    (void)err;
+    struct gap_sums *sums = sums_of;
+    uint32_t number = (uint32_t)(busy - analysis->busy);
+    for (size_t g = 0; g < busy->gap_count; g++) {
+        int64_t length_ps = length_of(&busy->gaps[g]);
+        add(&sums->of_device[number], length_ps);
+        add(&sums->all, length_ps);
+        add_to_decade(sums, length_ps);
+        keep_if_long(sums, number, &busy->gaps[g]);
     }
-    if (count) qsort(order, count, sizeof *order, longest_first);
-    return count < KEPT ? count : KEPT;
+    return 0;
 }
 
-static void list_gaps(const struct ids_analysis *analysis, struct ids_report *report) {
+static void sums_done(void *sums_of) {
+    struct gap_sums *sums = sums_of;
+    free(sums->of_device);
+}
+
+/* --- the report --- */
+
+static void figures(struct ids_report *report, const char *device, const struct lengths *lengths, int64_t window_ps) {
+    ids_report_metric(report, "idle.gaps", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)lengths->count));
+    ids_report_metric(report, "idle.total", device, ids_int_value(IDS_UNIT_TIME, lengths->total_ps));
+    ids_report_metric(report, "idle.longest", device, ids_int_value(IDS_UNIT_TIME, lengths->longest_ps));
+    if (!window_ps) return;
+    ids_report_metric(report, "idle.share", device,
+                      ids_real_value(IDS_UNIT_RATIO, (double)lengths->total_ps / (double)window_ps));
+}
+
+static void list_lengths(const struct gap_sums *sums, struct ids_report *report) {
+    struct ids_table *table = ids_report_table(report, &histogram);
+    int64_t bound_ps = 1000000;
+    for (int decade = 0; decade <= DECADES; decade++, bound_ps *= 10) {
+        if (!sums->counts[decade]) continue;
+        struct ids_value row[] = {
+            decade < DECADES ? ids_int_value(IDS_UNIT_TIME, bound_ps) : ids_no_value(IDS_UNIT_TIME),
+            ids_int_value(IDS_UNIT_COUNT, sums->counts[decade]),
+            ids_int_value(IDS_UNIT_TIME, sums->totals_ps[decade]),
+        };
+        IDS_ROW(report, table, histogram_columns, row);
+    }
+}
+
+static struct ids_value name_value(const struct ids_trace *trace, uint32_t name) {
+    return ids_text_value(name == IDS_NONE ? NULL : ids_trace_name(trace, name));
+}
+
+static void list_gaps(const struct ids_analysis *analysis, struct gap_sums *sums, struct ids_report *report) {
     const struct ids_trace *trace = analysis->trace;
     const struct ids_ledger *ledger = &analysis->ledger;
-    const struct ids_gap *order[2 * KEPT];
     struct ids_table *table = ids_report_table(report, &gaps);
-    size_t count = select_longest(analysis, order);
+    if (sums->long_count) qsort(sums->longest, sums->long_count, sizeof *sums->longest, longest_first);
+    size_t count = sums->long_count < KEPT ? sums->long_count : KEPT;
     for (size_t g = 0; g < count; g++) {
-        const struct ids_gap *gap = order[g];
-        const struct ids_event *launch = gap->next ? gap->next->launch : NULL;
+        const struct long_gap *gap = &sums->longest[g];
         const struct ids_ledger_entry *entry = gap->entry == IDS_NONE ? NULL : &ledger->entries[gap->entry];
         struct ids_value row[] = {
-            ids_int_value(IDS_UNIT_TIME, length_of(gap)),
+            ids_int_value(IDS_UNIT_TIME, gap->length_ps),
             ids_text_value(analysis->busy[gap->busy].device->key),
             ids_int_value(IDS_UNIT_TIME, gap->start_ps - analysis->first_ps),
             ids_text_value(entry ? ids_account_id((enum ids_account)entry->account) : NULL),
-            launch ? ids_int_value(IDS_UNIT_TIME, launch->start_ps - analysis->first_ps) : ids_no_value(IDS_UNIT_TIME),
-            ids_text_value(gap->next ? ids_event_name(trace, gap->next) : NULL),
-            ids_text_value(gap->previous ? ids_event_name(trace, gap->previous) : NULL),
+            gap->has_launch ? ids_int_value(IDS_UNIT_TIME, gap->launch_ps - analysis->first_ps)
+                            : ids_no_value(IDS_UNIT_TIME),
+            name_value(trace, gap->next),
+            name_value(trace, gap->previous),
             ids_text_value(entry && entry->culprit ? ids_strings_z(&ledger->texts, entry->culprit) : NULL),
             ids_text_value(entry && entry->where ? ids_strings_z(&ledger->texts, entry->where) : NULL),
         };
         IDS_ROW(report, table, gap_columns, row);
     }
-    table->rows_left_out = (int64_t)(analysis->gap_count - count);
+    table->rows_left_out = (int64_t)(sums->all.count - count);
 }
 
 static int idle_gaps_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     (void)err;
+    struct gap_sums *sums = analysis->sums;
     if (!analysis->busy_count) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
         return 0;
     }
-    struct sums all = {0};
-    size_t g = 0;
     for (uint32_t b = 0; b < analysis->busy_count; b++) {
-        struct sums own = {0};
-        for (; g < analysis->gap_count && analysis->gaps[g].busy == b; g++) {
-            add(&own, &analysis->gaps[g]);
-            add(&all, &analysis->gaps[g]);
-        }
-        figures(report, analysis->busy[b].device->key, &own, analysis->busy[b].end_ps - analysis->busy[b].start_ps);
+        const struct ids_busy *busy = &analysis->busy[b];
+        figures(report, busy->device->key, &sums->of_device[b], busy->end_ps - busy->start_ps);
     }
-    figures(report, NULL, &all, ids_windows_total(analysis));
-    list_lengths(analysis, report);
-    list_gaps(analysis, report);
+    figures(report, NULL, &sums->all, ids_windows_total(analysis));
+    list_lengths(sums, report);
+    list_gaps(analysis, sums, report);
     return 0;
 }
 
@@ -190,5 +238,6 @@ const struct ids_analyzer ids_idle_gaps_analyzer = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
+    .gathering = {.size = sizeof(struct gap_sums), .begin = sums_begin, .device = sum_up_device, .done = sums_done},
     .run = idle_gaps_run,
 };

@@ -14,16 +14,16 @@ static const struct ids_metric_def metrics[] = {
     {"placement.host_time", "their time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Sum of the self times of those ops; several may run at once.", "SELECT coalesce(sum(a.self_ps), 0) " HOST_OPS},
     {"placement.host_idle_share", "idle beside them", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "Share of the accelerators' idle time in which any of those ops ran.",
-     "WITH host AS (SELECT a.start_ps AS s, a.start_ps + a.dur_ps AS e " HOST_OPS " AND a.dur_ps > 0), "
-     "seen AS (SELECT s, e, max(e) OVER (ORDER BY s, e ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS b FROM "
-     "host), "
-     "parts AS (SELECT s, e, sum(b IS NULL OR s > b) OVER (ORDER BY s, e ROWS UNBOUNDED PRECEDING) AS n FROM seen), "
-     "spans AS (SELECT min(s) AS s, max(e) AS e FROM parts GROUP BY n) "
-     "SELECT (SELECT total(min(u.e, g.start_ps + g.dur_ps) - max(u.s, g.start_ps)) FROM gaps g JOIN spans u ON u.s < "
-     "g.start_ps + g.dur_ps AND u.e > g.start_ps WHERE g.run = :run) / nullif((SELECT total(dur_ps) FROM gaps WHERE "
-     "run "
-     "= :run), 0)"},
+     "Share of the accelerators' idle time in which any of those ops ran on their host.",
+     "WITH host AS (SELECT d.host AS h, a.start_ps AS s, a.start_ps + a.dur_ps AS e " HOST_OPS " AND a.dur_ps > 0), "
+     "seen AS (SELECT h, s, e, max(e) OVER (PARTITION BY h ORDER BY s, e ROWS BETWEEN UNBOUNDED PRECEDING AND 1 "
+     "PRECEDING) AS b FROM host), "
+     "parts AS (SELECT h, s, e, sum(b IS NULL OR s > b) OVER (PARTITION BY h ORDER BY s, e ROWS UNBOUNDED PRECEDING) "
+     "AS n FROM seen), "
+     "spans AS (SELECT h, min(s) AS s, max(e) AS e FROM parts GROUP BY h, n) "
+     "SELECT (SELECT total(min(u.e, g.start_ps + g.dur_ps) - max(u.s, g.start_ps)) FROM gaps g JOIN device o ON o.run "
+     "= g.run AND o.name = g.device JOIN spans u ON u.h = o.host AND u.s < g.start_ps + g.dur_ps AND u.e > g.start_ps "
+     "WHERE g.run = :run) / nullif((SELECT total(dur_ps) FROM gaps WHERE run = :run), 0)"},
 };
 
 static const struct ids_column_def columns[] = {
@@ -63,8 +63,10 @@ struct places {
     size_t count, room;
     struct ids_keymap numbers;  /* (device, module) -> index + 1 */
     struct ids_keymap op_times; /* (device, op) -> self time + 1 */
-    struct ids_spans host;      /* when ops ran on the host */
+    struct ids_spans *of_host;  /* by host: when ops ran on its CPU */
+    size_t host_count;
     int64_t host_ops, host_ps;
+    int64_t idle_ps, beside_ps; /* of accelerators; of it, beside ops on their hosts' CPUs */
 };
 
 static struct place *place_of(struct places *places, uint32_t device, uint32_t module) {
@@ -101,19 +103,56 @@ static int add(struct places *places, const struct ids_trace *trace, uint32_t de
     return 0;
 }
 
-static int gather(const struct ids_trace *trace, struct places *places) {
-    for (uint32_t d = 0; d < trace->device_count; d++) {
-        const struct ids_device *device = &trace->devices[d];
-        for (size_t i = 0; i < device->activity.count; i++) {
-            const struct ids_event *event = &device->activity.at[i];
-            if (add(places, trace, d, event)) return -1;
-            if (device->kind != IDS_DEVICE_CPU || event->kind != IDS_KIND_OP) continue;
-            places->host_ops++;
-            ids_sum(&places->host_ps, event->self_ps);
-            ids_spans_add(&places->host, event->start_ps, event->end_ps);
-        }
+static int gather(const struct ids_trace *trace, uint32_t d, struct places *places, struct ids_spans *host) {
+    const struct ids_device *device = &trace->devices[d];
+    for (size_t i = 0; i < device->activity.count; i++) {
+        const struct ids_event *event = &device->activity.at[i];
+        if (add(places, trace, d, event)) return -1;
+        if (device->kind != IDS_DEVICE_CPU || event->kind != IDS_KIND_OP) continue;
+        places->host_ops++;
+        ids_sum(&places->host_ps, event->self_ps);
+        ids_spans_add(host, event->start_ps, event->end_ps);
     }
-    return ids_spans_unite(&places->host);
+    return 0;
+}
+
+static int places_begin(const struct ids_analysis *analysis, void *sums, struct ids_error *err) {
+    struct places *places = sums;
+    places->host_count = analysis->trace->host_count;
+    places->of_host = calloc(places->host_count + 1, sizeof *places->of_host);
+    return places->of_host ? 0 : ids_no_memory(err);
+}
+
+static int sum_up_host(const struct ids_analysis *analysis, uint32_t host, void *sums, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct places *places = sums;
+    if (!trace->accelerated) return 0;
+    struct ids_spans *spans = &places->of_host[host];
+    for (uint32_t d = 0; d < trace->device_count; d++) {
+        if (trace->devices[d].host == host && gather(trace, d, places, spans)) return ids_no_memory(err);
+    }
+    return ids_spans_unite(spans) ? ids_no_memory(err) : 0;
+}
+
+static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums,
+                         struct ids_error *err) {
+    (void)err;
+    struct places *places = sums;
+    for (size_t g = 0; analysis->trace->accelerated && g < busy->gap_count; g++) {
+        const struct ids_gap *gap = &busy->gaps[g];
+        ids_sum(&places->idle_ps, gap->end_ps - gap->start_ps);
+        ids_sum(&places->beside_ps, ids_spans_cover(&places->of_host[busy->device->host], gap->start_ps, gap->end_ps));
+    }
+    return 0;
+}
+
+static void places_done(void *sums) {
+    struct places *places = sums;
+    for (size_t h = 0; places->of_host && h < places->host_count; h++) ids_spans_done(&places->of_host[h]);
+    free(places->of_host);
+    free(places->at);
+    ids_keymap_done(&places->numbers);
+    ids_keymap_done(&places->op_times);
 }
 
 static int by_device(const void *a, const void *b) {
@@ -153,40 +192,27 @@ static void list(const struct ids_trace *trace, struct ids_report *report, struc
     }
 }
 
-static void put_metrics(const struct ids_analysis *analysis, struct ids_report *report, const struct places *places) {
-    int64_t idle_ps = 0, beside_ps = 0;
-    for (size_t g = 0; g < analysis->gap_count; g++) {
-        const struct ids_gap *gap = &analysis->gaps[g];
-        ids_sum(&idle_ps, gap->end_ps - gap->start_ps);
-        ids_sum(&beside_ps, ids_spans_cover(&places->host, gap->start_ps, gap->end_ps));
-    }
+static void put_metrics(struct ids_report *report, const struct places *places) {
     ids_report_metric(report, "placement.host_ops", NULL, ids_int_value(IDS_UNIT_COUNT, places->host_ops));
     ids_report_metric(report, "placement.host_time", NULL, ids_int_value(IDS_UNIT_TIME, places->host_ps));
-    if (idle_ps)
+    if (places->idle_ps)
         ids_report_metric(report, "placement.host_idle_share", NULL,
-                          ids_real_value(IDS_UNIT_RATIO, (double)beside_ps / (double)idle_ps));
+                          ids_real_value(IDS_UNIT_RATIO, (double)places->beside_ps / (double)places->idle_ps));
     else
         ids_report_no_data(report, "placement.host_idle_share", IDS_UNIT_RATIO, NULL,
                            "the accelerators are never idle");
 }
 
 static int placement_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    (void)err;
     const struct ids_trace *trace = analysis->trace;
     if (!trace->accelerated) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), "the run has no accelerator that did anything");
         return 0;
     }
-    struct places places = {0};
-    int failed = gather(trace, &places);
-    if (!failed) {
-        list(trace, report, &places);
-        put_metrics(analysis, report, &places);
-    }
-    free(places.at);
-    ids_keymap_done(&places.numbers);
-    ids_keymap_done(&places.op_times);
-    ids_spans_done(&places.host);
-    return failed ? ids_no_memory(err) : 0;
+    list(trace, report, analysis->sums);
+    put_metrics(report, analysis->sums);
+    return 0;
 }
 
 static const struct ids_table_def *const tables[] = {&placement};
@@ -198,5 +224,10 @@ const struct ids_analyzer ids_placement_analyzer = {
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
+    .gathering = {.size = sizeof(struct places),
+                  .begin = places_begin,
+                  .host = sum_up_host,
+                  .device = sum_up_device,
+                  .done = places_done},
     .run = placement_run,
 };

@@ -9,20 +9,23 @@
 void ids_analysis_done(struct ids_analysis *analysis) {
     size_t tracks = analysis->trace->track_count;
     for (size_t t = 0; analysis->stalls && t < tracks; t++) ids_spans_done(&analysis->stalls[t]);
+    ids_gathered_done(analysis);
+    for (size_t b = 0; analysis->busy && b < analysis->trace->device_count; b++) free(analysis->busy[b].gaps);
     free(analysis->busy);
     free(analysis->stalls);
     free(analysis->compile_sources);
-    free(analysis->gaps);
     ids_steps_done(analysis);
     ids_ledger_done(&analysis->ledger);
     ids_op_costs_done(&analysis->costs);
 }
 
-/* Those that were only there for what the chosen ones waited for. Their gaps are the last ones. */
-static void leave_out_devices(struct ids_analysis *analysis) {
-    if (analysis->chosen_count == analysis->busy_count) return;
-    analysis->gap_count = analysis->busy[analysis->chosen_count].first_gap;
-    analysis->busy_count = analysis->chosen_count;
+/* A run of many hosts has many gaps, and only who looks at single events asks for them later. */
+static int sum_up_device(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err) {
+    int code = ids_gather_device(analysis, busy, err);
+    free(busy->gaps);
+    busy->gaps = NULL;
+    busy->gap_count = busy->gap_room = 0;
+    return code;
 }
 
 int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
@@ -44,11 +47,16 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
         code = ids_findings_begin(&analysis, &findings, &taking, &visitor, err);
     else if (!code && params->picture)
         code = ids_picture_begin(&analysis, params->picture, &picture, &visitor, err);
-    if (!code) code = ids_ledger_make(&analysis, taking || picture ? &visitor : NULL, err);
-    leave_out_devices(&analysis);
+    int single_events = taking || picture;
     if (!code) code = ids_compilations_make(&analysis, err);
+    if (!code) code = ids_gather_hosts(&analysis, err);
+    if (!code)
+        code = ids_ledger_make(&analysis, single_events ? &visitor : NULL,
+                               single_events ? ids_gather_device : sum_up_device, err);
+    /* The others were only there for what the chosen ones waited for. */
+    analysis.busy_count = analysis.chosen_count;
     if (!code) code = ids_op_costs_make(&analysis, err);
-    for (int i = 0; i < ids_analyzer_count && !code; i++) code = ids_analyzers[i]->run(&analysis, report, err);
+    if (!code) code = ids_run_analyzers(&analysis, report, err);
     struct ids_grade_rules rules;
     ids_grade_rules_default(params, &rules);
     if (!code) ids_grade(&rules, report);

@@ -10,6 +10,19 @@
 #include "lib/report/report.h"
 
 struct ids_analysis;
+struct ids_busy;
+
+/* For an analyzer that reads single events: they are summed up, a host at a time, and the sums are all that `run` gets
+ * of them. A run of many hosts need not be in memory as a whole, so sums hold no pointer to an event. */
+struct ids_gathering {
+    size_t size; /* of the sums, which begin as zeros; 0: the analyzer reads no single event */
+    /* First, to make room; then each host once; then each chosen device that takes part in the run, with its gaps. Each
+     * may be NULL. */
+    int (*begin)(const struct ids_analysis *analysis, void *sums, struct ids_error *err);
+    int (*host)(const struct ids_analysis *analysis, uint32_t host, void *sums, struct ids_error *err);
+    int (*device)(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums, struct ids_error *err);
+    void (*done)(void *sums); /* also after a failure */
+};
 
 #define IDS_COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
@@ -22,6 +35,7 @@ struct ids_analyzer {
     int table_count;
     const struct ids_headline *headlines;
     int headline_count;
+    struct ids_gathering gathering;
     int (*run)(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err);
 };
 

@@ -32,14 +32,14 @@ struct ids_busy {
     struct ids_part {
         int64_t working_ps, compute_ps, collective_ps, copy_ps;
     } parts[IDS_PARTS];
-    size_t first_gap, gap_count; /* its part of analysis->gaps */
+    struct ids_gap *gaps; /* in time order; none once analyzers have summed them up */
+    size_t gap_count, gap_room;
 };
 
 /* A maximal interval of a device's window without activity. */
 struct ids_gap {
     int64_t start_ps, end_ps;
     const struct ids_event *previous, *next; /* NULL at the window's edges */
-    uint32_t busy;                           /* index of analysis->busy */
     uint32_t entry;                          /* index of ledger.entries: the one that most of it belongs to */
 };
 
@@ -122,11 +122,11 @@ struct ids_analysis {
                                * too, for they say who waited for whom */
     struct ids_spans *stalls; /* by track: waits inside CPU ops */
     uint8_t *compile_sources; /* by host: the source of its compilations (compilations.c) */
-    struct ids_gap *gaps;     /* by device, in time order */
-    size_t gap_count, gap_room;
     struct ids_steps steps;
     struct ids_ledger ledger;
     struct ids_op_costs costs;
+    void **gathered; /* by ids_analyzers: its sums (gathering.c) */
+    void *sums;      /* those of the analyzer that runs */
 };
 
 /* When a part of the run's window begins; IDS_PARTS: when the window ends. */
@@ -166,8 +166,17 @@ int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err);
 int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err);
 void ids_steps_done(struct ids_analysis *analysis);
 /* Makes the book, and with it the times and gaps of analysis->busy (stretches.c). Each interval goes to the visitor
- * too, unless it is NULL. */
-int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, struct ids_error *err);
+ * too, and each device that is swept to `swept`, unless they are NULL. */
+int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor,
+                    int (*swept)(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err),
+                    struct ids_error *err);
+/* What analyzers need of single events is summed up (gathering.c): of each host before the ledger is made, of each
+ * device when it is swept. */
+int ids_gather_hosts(struct ids_analysis *analysis, struct ids_error *err);
+int ids_gather_device(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err);
+/* Runs all analyzers, which read their sums. */
+int ids_run_analyzers(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err);
+void ids_gathered_done(struct ids_analysis *analysis);
 /* What the ops computed and moved: analysis->costs (op_costs_making.c). */
 int ids_op_costs_make(struct ids_analysis *analysis, struct ids_error *err);
 

@@ -81,7 +81,7 @@ static void put_gaps(const struct ids_analysis *analysis, const struct ids_busy 
                      size_t first) {
     struct ids_found_device *device = &findings->devices[busy->index];
     for (size_t g = 0; g < busy->gap_count; g++) {
-        const struct ids_gap *gap = &analysis->gaps[busy->first_gap + g];
+        const struct ids_gap *gap = &busy->gaps[g];
         int64_t idle_ps = gap->end_ps - gap->start_ps;
         uint8_t cause = gap->entry == IDS_NONE ? IDS_DEVICE_UNKNOWN : analysis->ledger.entries[gap->entry].account;
         if (!gap->next || gap->next->start_ps != gap->end_ps) {

@@ -15,7 +15,6 @@ static int sweep_device(struct ids_booking *booking, uint32_t index, struct ids_
     booking->pending =
         (struct ids_ledger_interval){.from_ps = INT64_MIN, .to_ps = INT64_MIN}; /* nothing follows on it */
     booking->gap_part_ps = 0;
-    busy->first_gap = analysis->gap_count;
     ids_strip_begin(booking->strip, analysis->start_ps, analysis->end_ps);
     int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
     for (size_t i = 0; i < booking->steps->count; i++) {
@@ -28,7 +27,6 @@ static int sweep_device(struct ids_booking *booking, uint32_t index, struct ids_
         from_ps < to_ps ? ids_sweep_device(booking->room, busy, from_ps, to_ps, ids_book_stretch, booking, err) : 0;
     if (!code) code = ids_book_pending(booking, err);
     ids_strip_end(booking->strip, booking->ledger->strips + (size_t)index * (IDS_STRIP_CELLS + 1));
-    busy->gap_count = analysis->gap_count - busy->first_gap;
     return code ? code : ids_booking_end_device(booking, err);
 }
 
@@ -96,7 +94,9 @@ static int make_room(struct ids_analysis *analysis) {
     return ledger->in_step ? 0 : -1;
 }
 
-int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, struct ids_error *err) {
+int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor,
+                    int (*swept)(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err),
+                    struct ids_error *err) {
     struct ids_ledger *ledger = &analysis->ledger;
     struct ids_booking booking = {.analysis = analysis,
                                   .ledger = ledger,
@@ -116,7 +116,10 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     }
     if (!code) code = ids_sweep_room_new(analysis, &booking.room, err);
     if (!code) code = prepare_meetings(&booking, err);
-    for (size_t b = 0; b < analysis->busy_count && !code; b++) code = sweep_device(&booking, (uint32_t)b, err);
+    for (size_t b = 0; b < analysis->busy_count && !code; b++) {
+        code = sweep_device(&booking, (uint32_t)b, err);
+        if (!code && swept) code = swept(analysis, &analysis->busy[b], err);
+    }
     if (!code) code = ids_book_waits(&booking, err);
     if (!code) code = say_meanwhile(&booking, err);
     order_shares(ledger, analysis->busy_count);

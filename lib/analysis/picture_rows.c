@@ -71,7 +71,7 @@ static int put_gaps(struct ids_picture_making *making, const struct ids_busy *bu
     int64_t row = new_row(making, IDS_ROW_GAPS, parent, "idle gaps, by cause");
     int failed = row < 0;
     for (size_t g = 0; g < busy->gap_count && !failed; g++) {
-        const struct ids_gap *gap = &analysis->gaps[busy->first_gap + g];
+        const struct ids_gap *gap = &busy->gaps[g];
         int has_cause = gap->entry < analysis->ledger.entry_count;
         const struct ids_mark mark = {.start_ps = gap->start_ps,
                                       .end_ps = gap->end_ps,

@@ -7,9 +7,9 @@
 
 /* A gap is called as the longest of its parts. */
 static void name_gap(struct ids_booking *booking, uint32_t entry, int64_t from_ps, int64_t to_ps) {
-    struct ids_analysis *analysis = booking->analysis;
-    if (to_ps - from_ps <= booking->gap_part_ps || analysis->gap_count == booking->busy->first_gap) return;
-    struct ids_gap *gap = &analysis->gaps[analysis->gap_count - 1];
+    const struct ids_busy *busy = booking->busy;
+    if (to_ps - from_ps <= booking->gap_part_ps || !busy->gap_count) return;
+    struct ids_gap *gap = &busy->gaps[busy->gap_count - 1];
     if (to_ps <= gap->start_ps || from_ps >= gap->end_ps) return;
     booking->gap_part_ps = to_ps - from_ps;
     gap->entry = entry;
@@ -174,16 +174,15 @@ static void add_state(struct ids_booking *booking, const struct ids_stretch *str
 }
 
 static int see_gap(struct ids_booking *booking, const struct ids_stretch *stretch, struct ids_error *err) {
-    struct ids_analysis *analysis = booking->analysis;
-    const struct ids_busy *busy = booking->busy;
+    struct ids_busy *busy = booking->busy;
     int64_t from_ps = stretch->gap_from_ps > busy->start_ps ? stretch->gap_from_ps : busy->start_ps;
     int64_t to_ps = stretch->gap_to_ps < busy->end_ps ? stretch->gap_to_ps : busy->end_ps;
     if (to_ps <= from_ps) return 0;
-    if (analysis->gap_count > busy->first_gap && analysis->gaps[analysis->gap_count - 1].start_ps == from_ps) return 0;
+    if (busy->gap_count && busy->gaps[busy->gap_count - 1].start_ps == from_ps) return 0;
     booking->gap_part_ps = 0;
-    struct ids_gap *gap = IDS_PUSH(analysis->gaps, analysis->gap_count, analysis->gap_room);
+    struct ids_gap *gap = IDS_PUSH(busy->gaps, busy->gap_count, busy->gap_room);
     if (!gap) return ids_no_memory(err);
-    *gap = (struct ids_gap){from_ps, to_ps, stretch->previous, stretch->next, booking->device, IDS_NONE};
+    *gap = (struct ids_gap){from_ps, to_ps, stretch->previous, stretch->next, IDS_NONE};
     return 0;
 }
 

@@ -74,7 +74,7 @@ static int make_with(const char *text, enum ids_window_mode window, int64_t from
     if (!code) code = ids_busy_make(&analysis, &err);
     if (!code) code = ids_steps_trim(&analysis, &err);
     said_count = visited = 0;
-    if (!code) code = ids_ledger_make(&analysis, &(struct ids_ledger_visitor){hear, hear_entry, NULL}, &err);
+    if (!code) code = ids_ledger_make(&analysis, &(struct ids_ledger_visitor){hear, hear_entry, NULL}, NULL, &err);
     return code;
 }
 
@@ -328,10 +328,10 @@ START_TEST(gaps_and_their_neighbours) {
                  {0, 40, 90, "c", "d"}, /* a moment is no activity */
                  {1, 0, 20, NULL, "e"}, /* from the window's edge */
                  {1, 50, 95, "e", NULL}};
-    ck_assert_uint_eq(analysis.gap_count, sizeof table / sizeof *table);
-    for (size_t i = 0; i < analysis.gap_count; i++) {
-        const struct ids_gap *gap = &analysis.gaps[i];
-        ck_assert_uint_eq(gap->busy, table[i].busy);
+    ck_assert_uint_eq(analysis.busy[0].gap_count, 2);
+    ck_assert_uint_eq(analysis.busy[1].gap_count, 2);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const struct ids_gap *gap = &analysis.busy[table[i].busy].gaps[i % 2];
         ck_assert_int_eq(gap->start_ps, table[i].start);
         ck_assert_int_eq(gap->end_ps, table[i].end);
         ck_assert_ptr_eq(gap->previous, table[i].previous ? activity(trace, table[i].busy, table[i].previous) : NULL);
@@ -342,10 +342,11 @@ START_TEST(gaps_and_their_neighbours) {
     }
     ck_assert_int_eq(
         make_with("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n30 10 b\n50 10 c\n", IDS_WINDOW_RUN, 15, 45), 0);
-    ck_assert_uint_eq(analysis.gap_count, 2);
-    ck_assert_int_eq(analysis.gaps[0].start_ps, 15); /* cut at the window */
-    ck_assert_int_eq(analysis.gaps[1].end_ps, 45);
-    ck_assert_ptr_eq(analysis.gaps[1].next, activity(trace, 0, "c")); /* known, though it is outside */
+    ck_assert_uint_eq(analysis.busy[0].gap_count, 2);
+    const struct ids_gap *gaps = analysis.busy[0].gaps;
+    ck_assert_int_eq(gaps[0].start_ps, 15); /* cut at the window */
+    ck_assert_int_eq(gaps[1].end_ps, 45);
+    ck_assert_ptr_eq(gaps[1].next, activity(trace, 0, "c")); /* known, though it is outside */
     done();
 }
 END_TEST
@@ -362,7 +363,7 @@ static const char *gap_of(const char *host) {
         "plane /host:CPU\nline 9 python\n0us 1us cudaLaunchKernel correlation_id=1\n%s",
         host);
     make(text);
-    ck_assert_uint_eq(analysis.gap_count, 1);
+    ck_assert_uint_eq(analysis.busy[0].gap_count, 1);
     return ledger_of(0, 1000000000, 2000000000);
 }
 
@@ -373,10 +374,12 @@ START_TEST(before_a_launch_the_time_is_the_hosts) {
     ck_assert_str_eq(gap_of(LATE), "host.unknown [1000,1990) unknown\n" DONE);
     ck_assert_str_eq(gap_of("500us 995us backend_compile\n" LATE),
                      "host.compile backend_compile [1000,1495)\nhost.unknown [1495,1990) unknown\n" DONE);
-    ck_assert_int_eq(analysis.ledger.entries[analysis.gaps[0].entry].account, IDS_HOST_COMPILE); /* equal: the first */
+    ck_assert_int_eq(analysis.ledger.entries[analysis.busy[0].gaps[0].entry].account,
+                     IDS_HOST_COMPILE); /* equal: the first */
     ck_assert_str_eq(gap_of("1000us 494us backend_compile\n" LATE),
                      "host.compile backend_compile [1000,1494)\nhost.unknown [1494,1990) unknown\n" DONE);
-    ck_assert_int_eq(analysis.ledger.entries[analysis.gaps[0].entry].account, IDS_HOST_UNKNOWN); /* the longest */
+    ck_assert_int_eq(analysis.ledger.entries[analysis.busy[0].gaps[0].entry].account,
+                     IDS_HOST_UNKNOWN); /* the longest */
     ck_assert_str_eq(
         gap_of("1000us 300us trace_to_jaxpr\n1300us 690us XlaCompile:#module=jit_f#\n" LATE),
         "host.compile trace_to_jaxpr [1000,1300)\nhost.compile XlaCompile:#module=jit_f# [1300,1990)\n" DONE);
@@ -795,7 +798,7 @@ START_TEST(gaps_of_a_tpu) {
          "line 3 \"XLA TraceMe\"\n40us 10us barrier-cores\n10us 15us dependency-wait\n"
          "line 4 \"Async XLA Ops\"\n100us 50us \"%copy-start.1 = (f32[8]{0:S(5)}, f32[8]{0})\"\n"
          "plane /host:CPU\nline 9 t\n0us 1us DoEnqueueProgram _pt=12 _p=1\n1us 1us DoEnqueueProgram _pt=12 _p=2\n");
-    ck_assert_uint_eq(analysis.gap_count, 3);
+    ck_assert_uint_eq(analysis.busy[0].gap_count, 3);
     ck_assert_str_eq(ledger_of(0, 10000000, 30000000), "device.in_program jit_f(1) [10,30)");
     ck_assert_str_eq(ledger_of(0, 40000000, 60000000),
                      "comm.wait barrier-cores [40,50)\ndevice.in_program jit_f(1) [50,60)");
