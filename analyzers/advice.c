@@ -18,13 +18,17 @@ static void put_in_order(struct ids_report *report, size_t from) {
 static void advise_on_all(struct ids_adviser *adviser) {
     if (ids_adviser_events(adviser->analysis->trace) < IDS_LEAST_EVENTS) {
         ids_say_too_little(adviser, NULL);
+        ids_advise_on_programs_memory(adviser); /* what a program proves needs no events */
         return;
     }
     ids_advise_on_memory(adviser);
     ids_advise_on_compute(adviser);
     size_t first = adviser->said;
     ids_advise_on_proven(adviser);
-    if (!ids_advise_on_pieces(adviser)) return;
+    if (!ids_advise_on_pieces(adviser)) {
+        ids_advise_on_programs_memory(adviser);
+        return;
+    }
     ids_advise_on_warm_up(adviser);
     ids_advise_on_programs_memory(adviser);
     ids_advise_on_time_outside(adviser);

@@ -88,6 +88,7 @@ static int is_told(const struct ids_adviser *adviser, enum ids_waste waste) {
     static const enum ids_account waits[] = {IDS_STALL_DEVICE, IDS_COPY_H2D,      IDS_COPY_D2H,
                                              IDS_COPY_D2D,     IDS_COMM_TRANSFER, IDS_COMM_WAIT};
     const struct ids_pieces *pieces = &adviser->pieces;
+    if (waste == IDS_WASTE_LAYOUT && ids_adviser_has_said(adviser, IDS_COPY_D2D)) return 1;
     if (waste == IDS_WASTE_LAYOUT) return pieces->mover.most && pieces->mover.time_ps >= pieces->time_ps / 10;
     for (size_t i = 0; i < sizeof waits / sizeof *waits && waste == IDS_WASTE_SERIAL; i++) {
         if (ids_adviser_has_said(adviser, waits[i])) return 1;

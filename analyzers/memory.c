@@ -45,8 +45,13 @@ static const struct ids_metric_def metrics[] = {
      "compiled "
      "programs.",
      "SELECT sum(bytes) FROM report_held WHERE run = :run"},
+    {"memory.not_donated", "not donated", IDS_UNIT_BYTES, IDS_BETTER_LOWER,
+     "Bytes of the arguments of a program that results replace without taking their memory, so that both are kept; of "
+     "the program that has most of them. See the table not_donated.",
+     "SELECT coalesce(max(not_donated), 0) FROM report_program_memory WHERE run = :run HAVING count(*) > 0"},
 };
 
+static const char programs_missing[] = "no compiled program with its buffers is in this profile";
 static const char held_missing[] = "no device memory profile (capture --memory saves one)";
 
 static const struct ids_column_def allocator_columns[] = {
@@ -65,6 +70,8 @@ static const struct ids_column_def allocator_columns[] = {
     {"grown_steps", "steps that grew", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     {"compared_steps", "steps compared", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     {"is_leak", "leak", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"leak_steps", "steps that leaked", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"leak_bytes", "leaked each time", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"allocations", "allocations", IDS_UNIT_COUNT, 0},
     {"deallocations", "deallocations", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     {"per_step", "a step", IDS_UNIT_NUMBER, IDS_COLUMN_SPARE},
@@ -82,7 +89,8 @@ static const struct ids_table_def allocators = {
     "that was in use, in 20 parts of the time from its first event to its last; the full height is the peak. `growth` "
     "is that of memory.growth; the median lies between `growth_from` and `growth_to` with a certainty of 95 % (of "
     "fewer than 7 steps these are the least and the most). `is_leak` is 1 where it grew in 8 of 10 steps by a like "
-    "amount and never fell. `counts_from` is `first event` where events say only by how much the memory in use "
+    "amount and never fell, or three times and more at regular distances: in `leak_steps` of the compared steps, by "
+    "`leak_bytes` each time. `counts_from` is `first event` where events say only by how much the memory in use "
     "changes, else `begin of the program`.",
     0,
 };
@@ -254,6 +262,8 @@ static void list_use(const struct ids_analysis *analysis, struct ids_report *rep
         of_growth(growth, IDS_UNIT_COUNT, (int64_t)growth->grown),
         of_growth(growth, IDS_UNIT_COUNT, (int64_t)growth->steps),
         of_growth(growth, IDS_UNIT_COUNT, growth->is_leak),
+        of_growth(growth, IDS_UNIT_COUNT, (int64_t)growth->leak_steps),
+        of_growth(growth, IDS_UNIT_BYTES, growth->leak_bytes),
         ids_int_value(IDS_UNIT_COUNT, (int64_t)use->taken),
         ids_int_value(IDS_UNIT_COUNT, (int64_t)use->given),
         per_step(analysis, use),
@@ -382,6 +392,8 @@ static int memory_run(struct ids_analysis *analysis, struct ids_report *report, 
         ids_report_no_data(report, "memory.held", IDS_UNIT_BYTES, NULL, "%s", held_missing);
     if (!code && uses.most && analysis->steps.count < 4)
         ids_report_no_data(report, "memory.growth", IDS_UNIT_BYTES, NULL, "growth needs 4 steps or more");
+    if (!code && !ids_report_find(report, "memory.not_donated", NULL))
+        ids_report_no_data(report, "memory.not_donated", IDS_UNIT_BYTES, NULL, "%s", programs_missing);
     ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why_missing(analysis, &uses));
     ids_memory_uses_done(&uses);
     return code;

@@ -9,10 +9,15 @@
 
 /* What programs keep without need is worth a word from so much of a device's memory on; where that is not known, from
  * so many bytes. */
-static const struct {
+struct least {
     double of_memory;
     int64_t bytes;
-} worth_donating = {0.02, 16 << 20}, worth_splitting = {0.1, 64 << 20};
+};
+static const struct least worth_donating = {0.02, 16 << 20}, worth_splitting = {0.1, 64 << 20};
+/* Donating is a change of one word: less is worth it where it is a large part of its program, or memory is scarce. */
+static const struct least worth_a_word = {0.001, 1 << 20};
+#define LARGE_PART_OF_PROGRAM 0.2
+#define SCARCE 0.75
 /* One temporary is most of a program from here on. */
 #define MOST_OF_PROGRAM 0.4
 
@@ -63,54 +68,85 @@ static const char *say_taker(struct ids_report *report, const struct row *live) 
 }
 
 static const char *say_full_after(struct ids_report *report, const struct row *row) {
-    int64_t capacity = number(row, "capacity"), peak = number(row, "peak"), growth = number(row, "growth");
-    if (capacity <= peak || growth <= 0) return "";
-    return ids_report_text(report, "; at this rate it is full after %s",
-                           IDS_COUNTED((capacity - peak) / growth, "step"));
+    int64_t capacity = number(row, "capacity"), peak = number(row, "peak"), bytes = number(row, "leak_bytes"),
+            steps = number(row, "leak_steps");
+    if (capacity <= peak || bytes <= 0 || steps <= 0) return "";
+    int64_t times = (capacity - peak) / bytes;
+    double after = (double)times * (double)number(row, "compared_steps") / (double)steps;
+    if (after > 1e9) return "";
+    return ids_report_text(report, "; at this rate it is full after %s", IDS_COUNTED((int64_t)after, "step"));
+}
+
+/* "in each step", "in 4 of 13 steps": how often a leak leaks. */
+static const char *say_how_often(struct ids_report *report, int64_t times, int64_t steps) {
+    if (times >= steps) return "in each step";
+    return ids_report_text(report, "in %lld of %s", (long long)times, IDS_COUNTED(steps, "step"));
 }
 
 static void on_leak(struct ids_report *report, const struct row *row, struct ids_memory_advice *advice) {
     struct row kept;
     const char *who = "", *of = text(row, "allocator");
+    int64_t times = number(row, "leak_steps"), steps = number(row, "compared_steps");
     int is_kept = first_of(report, "memory_kept", of, &kept);
     if (is_kept && strcmp(text(&kept, "taken_by"), "not recorded") != 0) who = say_taker(report, &kept);
     advice->what = ids_report_text(
         report,
-        "Memory leaks: %s more in each step, never given back%s%s - drop the references to what a step made "
+        "Memory leaks: %s more %s, never given back%s%s - drop the references to what a step made "
         "(lists of losses or outputs, caches, closures), or copy to the host what is kept",
-        say_bytes(report, number(row, "growth")), *who ? ": " : "", who);
-    advice->evidence = ids_report_text(
-        report, "%s grew in %lld of %s, by %s to %s a step%s%s", of, (long long)number(row, "grown_steps"),
-        IDS_COUNTED(number(row, "compared_steps"), "step"), say_bytes(report, number(row, "growth_from")),
-        say_bytes(report, number(row, "growth_to")), say_full_after(report, row),
-        is_kept
-            ? ids_report_text(report, "; it took %s that are still in use", say_bytes(report, number(&kept, "bytes")))
-            : "");
+        say_bytes(report, number(row, "leak_bytes")), say_how_often(report, times, steps), *who ? ": " : "", who);
+    const char *by =
+        times >= steps ? ids_report_text(report, ", by %s to %s a step", say_bytes(report, number(row, "growth_from")),
+                                         say_bytes(report, number(row, "growth_to")))
+                       : ", at regular distances";
+    advice->evidence = ids_report_text(report, "%s grew in %lld of %s%s%s%s", of, (long long)number(row, "grown_steps"),
+                                       IDS_COUNTED(steps, "step"), by, say_full_after(report, row),
+                                       is_kept ? ids_report_text(report, "; it took %s that are still in use",
+                                                                 say_bytes(report, number(&kept, "bytes")))
+                                               : "");
     advice->explain = "memory.growth";
 }
 
-/* The line of the program whose arrays became most more in the window, about one or more in each step: two device
- * memory profiles tell it without an allocator's events. */
+/* How many steps the program had done when the window ended; 0 unknown. */
+static int64_t steps_done(const struct ids_report *report) {
+    struct row row = {ids_report_find_table(report, "steps"), 0};
+    if (!row.table || !row.table->row_count) return 0;
+    row.row = row.table->row_count - 1;
+    return number(&row, "step") + 1;
+}
+
+/* Arrays of one line that became more in the window. One or more in each step are a leak; fewer, where about as many
+ * live as came together if it went on like that since the program began: a queue that is a little fuller is none. */
+static int is_held_leak(const struct row *row, int64_t steps, int64_t steps_done) {
+    enum { LEAST_BYTES = 1024, LEAST_TIMES = 2 };
+    int64_t bytes = number(row, "grown_bytes"), count = number(row, "grown_count"), alive = number(row, "count");
+    if (!strcmp(text(row, "kind"), "executable") || count < LEAST_TIMES || bytes < count * LEAST_BYTES) return 0;
+    if (count * 10 >= steps * 8) return 1;
+    int64_t expected = count * steps_done / steps;
+    return steps_done > steps && alive * 4 >= expected * 3 && alive * 2 <= expected * 3;
+}
+
+/* The line of the program whose arrays became most more: two device memory profiles tell it without an allocator's
+ * events. */
 static int on_held(struct ids_report *report, struct ids_memory_advice *advice) {
-    enum { LEAST_STEPS = 5, LEAST_BYTES = 1024 };
+    enum { LEAST_STEPS = 5 };
     const struct ids_metric *steps = ids_report_find(report, "steps.count", NULL);
     struct row row = {ids_report_find_table(report, "held"), 0}, most = {0};
     if (!row.table || !steps || steps->value.missing || steps->value.i < LEAST_STEPS) return 0;
     for (; row.row < row.table->row_count; row.row++) {
-        int64_t grown = cell(&row, "grown_bytes")->missing ? 0 : number(&row, "grown_bytes");
-        if (grown < steps->value.i * LEAST_BYTES || number(&row, "grown_count") * 10 < steps->value.i * 8) continue;
-        if (!strcmp(text(&row, "kind"), "executable")) continue;
-        if (!most.table || grown > number(&most, "grown_bytes")) most = row;
+        if (cell(&row, "grown_bytes")->missing || !is_held_leak(&row, steps->value.i, steps_done(report))) continue;
+        if (!most.table || number(&row, "grown_bytes") > number(&most, "grown_bytes")) most = row;
     }
     if (!most.table) return 0;
     int64_t bytes = number(&most, "grown_bytes"), count = number(&most, "grown_count");
+    int is_in_each = count * 10 >= steps->value.i * 8;
     const char *call = text(&most, "call");
-    advice->what = ids_report_text(
-        report,
-        "Memory leaks: about %s more in each step: arrays that %s makes (%s%s%s) - drop the references to what a "
-        "step made (lists of losses or outputs, caches, closures), or copy to the host what is kept",
-        say_bytes(report, bytes / steps->value.i), text(&most, "made_in"), text(&most, "source"), *call ? ", by " : "",
-        call);
+    advice->what =
+        ids_report_text(report,
+                        "Memory leaks: about %s more %s: arrays that %s makes (%s%s%s) - drop the references to what a "
+                        "step made (lists of losses or outputs, caches, closures), or copy to the host what is kept",
+                        say_bytes(report, is_in_each ? bytes / steps->value.i : bytes / count),
+                        is_in_each ? "in each step" : say_how_often(report, count, steps->value.i),
+                        text(&most, "made_in"), text(&most, "source"), *call ? ", by " : "", call);
     advice->evidence =
         ids_report_text(report, "%s more of them lived when the window ended than when it began, %s in %s; %s live",
                         IDS_COUNTED(count, "array"), say_bytes(report, bytes), IDS_COUNTED(steps->value.i, "step"),
@@ -138,10 +174,30 @@ static void on_full(struct ids_report *report, const struct row *row, int is_jax
 
 /* --- programs --------------------------------------------------------------------------------------------------- */
 
-static int matters(const struct ids_report *report, int64_t bytes, double of_memory, int64_t least) {
+static int matters(const struct ids_report *report, int64_t bytes, const struct least *least) {
     const struct ids_metric *capacity = ids_report_find(report, "memory.capacity", NULL);
-    if (!capacity || capacity->value.missing) return bytes >= least;
-    return (double)bytes >= of_memory * (double)capacity->value.i;
+    if (!capacity || capacity->value.missing) return bytes >= least->bytes;
+    return (double)bytes >= least->of_memory * (double)capacity->value.i;
+}
+
+static int is_worth_donating(const struct ids_report *report, int64_t bytes, int64_t of_program) {
+    const struct ids_metric *used = ids_report_find(report, "memory.share", NULL);
+    int is_scarce = used && !used->value.missing && used->value.d >= SCARCE,
+        is_large = (double)bytes >= LARGE_PART_OF_PROGRAM * (double)of_program;
+    return matters(report, bytes, is_scarce || is_large ? &worth_a_word : &worth_donating);
+}
+
+/* "params, opt_state and 1 more" of one program, and what to give to jax.jit. */
+static const char *say_arguments(struct ids_report *report, struct row row, const char *program, const char **ret_how) {
+    enum { MOST_NAMES = 3 };
+    const char *names = "", *how = text(&row, "donate");
+    size_t count = 0;
+    for (; row.row < row.table->row_count; row.row++) {
+        if (strcmp(text(&row, "program"), program) != 0 || count++ >= MOST_NAMES) continue;
+        names = ids_report_text(report, "%s%s%s", names, *names ? ", " : "", text(&row, "argument"));
+    }
+    *ret_how = count == 1 && *how ? how : "donate_argnums=..., or donate_argnames";
+    return count <= MOST_NAMES ? names : ids_report_text(report, "%s and %zu more", names, count - MOST_NAMES);
 }
 
 /* The program that wins most, with its arguments: those of one program stand between others. */
@@ -153,18 +209,19 @@ static int on_not_donated(struct ids_report *report, struct ids_memory_advice *a
     for (; of.row < of.table->row_count && strcmp(text(&of, "program"), program) != 0; of.row++) {
     }
     if (of.row == of.table->row_count || number(&of, "not_donated") < 0) return 0;
-    int64_t bytes = number(&of, "not_donated");
-    if (!matters(report, bytes, worth_donating.of_memory, worth_donating.bytes)) return 0;
-    advice->what = ids_report_text(
-        report,
-        "%s keeps both the old and the new %s: %s that results could take over - donate them "
-        "(jax.jit(..., donate_argnums=...), donate_argnames) if the program does not use them afterwards",
-        program, text(&row, "argument"), say_bytes(report, bytes));
+    int64_t bytes = number(&of, "not_donated"), total = number(&of, "total");
+    if (!is_worth_donating(report, bytes, total)) return 0;
+    const char *how, *arguments = say_arguments(report, row, program, &how);
+    advice->what =
+        ids_report_text(report,
+                        "%s keeps both the old and the new %s: %s that results could take over - donate them "
+                        "(jax.jit(..., %s)) if the program does not use them afterwards",
+                        program, arguments, say_bytes(report, bytes), how);
     advice->evidence =
         ids_report_text(report, "%s of %s are %s in %s, each with a result of its shape; the program has %s in memory",
                         say_bytes(report, number(&row, "bytes")), program, text(&row, "argument"),
-                        IDS_COUNTED(number(&row, "arrays"), "array"), say_bytes(report, number(&of, "total")));
-    advice->explain = "memory.peak";
+                        IDS_COUNTED(number(&row, "arrays"), "array"), say_bytes(report, total));
+    advice->explain = "memory.not_donated";
     return 1;
 }
 
@@ -173,7 +230,7 @@ static int on_temporary(struct ids_report *report, struct ids_memory_advice *adv
     for (; row.table && row.row < row.table->row_count; row.row++) {
         const struct ids_value *share = cell(&row, "share");
         int64_t bytes = number(&row, "bytes");
-        if (!matters(report, bytes, worth_splitting.of_memory, worth_splitting.bytes)) return 0;
+        if (!matters(report, bytes, &worth_splitting)) return 0;
         if (strcmp(text(&row, "kind"), "temporary") != 0 || share->missing || share->d < MOST_OF_PROGRAM) continue;
         const char *scope = text(&row, "scope"), *source = text(&row, "source");
         advice->what = ids_report_text(

@@ -88,6 +88,14 @@ static int find_frame(struct groups *groups, const struct ids_held *held, uint32
     return 0;
 }
 
+/* What the program called there; IDS_NONE where it only ran one of its own compiled functions, whose first call leads
+ * through a frame of JAX. */
+static uint32_t call_of(const struct ids_trace *trace, const struct ids_held_frame *frames, uint32_t frame) {
+    if (!frame || !strcmp(ids_trace_text(trace, frames[frame - 1].function), "reraise_with_filtered_traceback"))
+        return IDS_NONE;
+    return frames[frame - 1].function;
+}
+
 static uint64_t frame_key(const struct ids_held_frame *frame) {
     return ids_key_of(ids_key_of(frame->function, frame->file), (uint64_t)frame->line);
 }
@@ -109,7 +117,7 @@ static int add(struct groups *groups, const struct ids_held *held) {
     if (find_frame(groups, held, &frame)) return -1;
     uint64_t key = ids_key_of(ids_key_of(file, held->info.device), held->info.kind);
     if (held->info.frame_count) key = ids_key_of(key, frame_key(&frames[frame]));
-    if (frame) key = ids_key_of(key, frames[frame - 1].function);
+    if (call_of(groups->trace, frames, frame) != IDS_NONE) key = ids_key_of(key, frames[frame - 1].function);
     uint64_t *place = ids_keymap_at(&groups->places, key);
     if (!place) return -1;
     if (!*place) {
@@ -155,6 +163,7 @@ static void list_group(const struct groups *groups, struct ids_report *report, s
     const struct ids_trace *trace = groups->trace;
     const struct ids_held_frame *frames = trace->held_frames + group->first->first_frame;
     int has_stack = group->first->info.frame_count > 0;
+    uint32_t call = has_stack ? call_of(trace, frames, group->frame) : IDS_NONE;
     const struct ids_held_frame *frame = has_stack ? &frames[group->frame] : NULL;
     struct ids_value row[] = {
         ids_int_value(IDS_UNIT_BYTES, group->bytes),
@@ -169,7 +178,7 @@ static void list_group(const struct groups *groups, struct ids_report *report, s
         ids_text_value(frame ? ids_trace_text(trace, frame->function) : "not recorded"),
         ids_text_value(frame ? ids_report_text(report, "%s:%" PRId32, ids_trace_text(trace, frame->file), frame->line)
                              : NULL),
-        ids_text_value(frame && group->frame ? ids_trace_text(trace, frames[group->frame - 1].function) : NULL),
+        ids_text_value(call == IDS_NONE ? NULL : ids_trace_text(trace, call)),
         ids_text_value(group->file ? ids_trace_text(trace, group->file) : NULL),
         ids_text_value(stack_text(groups, report, group)),
     };

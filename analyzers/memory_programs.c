@@ -1,11 +1,13 @@
 #include "analyzers/memory_programs.h"
 
+#include "analyzers/remedies.h"
 #include "lib/base/saturate.h"
 #include "lib/hlo/program_memory.h"
 #include "lib/hlo/scope.h"
 #include "lib/model/programs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_PROGRAMS = 100, MOST_VALUES = 200, MOST_ARGUMENTS = 50 };
 
@@ -65,6 +67,7 @@ static const struct ids_column_def kept_columns[] = {
     {"argument", "argument", IDS_UNIT_NONE, IDS_COLUMN_NAME},
     {"arrays", "arrays", IDS_UNIT_COUNT, 0},
     {"program", "program", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"donate", "to donate it", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_SPARE},
 };
 const struct ids_table_def ids_not_donated_table = {
     "not_donated",
@@ -74,7 +77,8 @@ const struct ids_table_def ids_not_donated_table = {
     "Arguments of programs that ran which are not donated, although results replace them and could take their memory: "
     "a result has their shape and is made out of them element by element, in a part, or by a loop, and their name says "
     "that they are state (params, opt_state, cache), or they are a tree of arrays that are all replaced. `share` is of "
-    "the program's memory. Whether the caller uses them afterwards, which donation forbids, the program does not say.",
+    "the program's memory, `donate` what to give to jax.jit. Whether the caller uses them afterwards, which donation "
+    "forbids, the program does not say.",
     0,
 };
 
@@ -228,6 +232,14 @@ static int most_kept_first(const void *a, const void *b) {
     return (left->argument > right->argument) - (left->argument < right->argument);
 }
 
+/* Names of Python's parameters; "args[0]" is one of several without a name of its own. */
+static const char *to_donate(struct ids_report *report, const char *argument) {
+    size_t length = strspn(argument, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    int is_name = length && strchr("[.(", argument[length]) && strncmp(argument, "args[", 5) != 0;
+    if (!is_name || (argument[0] >= '0' && argument[0] <= '9')) return "donate_argnums";
+    return ids_report_text(report, "donate_argnames=\"%.*s\"", (int)length, argument);
+}
+
 static int list_kept(const struct ids_trace *trace, struct ids_report *report, const struct listed *listed,
                      size_t count) {
     struct ids_table *table = ids_report_table(report, &ids_not_donated_table);
@@ -242,12 +254,14 @@ static int list_kept(const struct ids_trace *trace, struct ids_report *report, c
     if (kept_count) qsort(kept, kept_count, sizeof *kept, most_kept_first);
     for (size_t i = 0; i < kept_count && i < MOST_ARGUMENTS; i++) {
         const struct ids_kept_argument *argument = kept[i].argument;
+        const char *name = argument->name ? ids_trace_text(trace, argument->name) : NULL;
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_BYTES, argument->bytes),
             share_of(argument->bytes, kept[i].of->total),
-            ids_text_value(argument->name ? ids_trace_text(trace, argument->name) : "unnamed"),
+            ids_text_value(name ? name : "unnamed"),
             ids_int_value(IDS_UNIT_COUNT, argument->arrays),
             ids_text_value(ids_trace_text(trace, kept[i].of->program->info.module)),
+            ids_text_value(ids_framework_of(trace) == IDS_JAX ? to_donate(report, name ? name : "") : NULL),
         };
         IDS_ROW(report, table, kept_columns, row);
     }
@@ -260,14 +274,17 @@ int ids_list_program_memory(const struct ids_analysis *analysis, struct ids_repo
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &ids_program_memory_table);
     struct listed *listed = calloc(trace->program_count + 1, sizeof *listed);
-    int64_t count = listed ? find_programs(trace, listed) : -1;
+    int64_t count = listed ? find_programs(trace, listed) : -1, not_donated = 0;
     if (count > 0) qsort(listed, (size_t)count, sizeof *listed, largest_first);
     for (int64_t i = 0; i < count; i++) {
         const struct ids_program_memory *program = listed[i].program;
         for (size_t k = 0; k < program->info.kept_count; k++)
             ids_sum(&listed[i].not_donated, trace->kept_arguments[program->first_kept + k].bytes);
-        if (i < MOST_PROGRAMS) list_program(trace, report, table, &listed[i]);
+        if (i >= MOST_PROGRAMS) continue;
+        list_program(trace, report, table, &listed[i]);
+        if (listed[i].not_donated > not_donated) not_donated = listed[i].not_donated;
     }
+    if (count > 0) ids_report_metric(report, "memory.not_donated", NULL, ids_int_value(IDS_UNIT_BYTES, not_donated));
     if (count > MOST_PROGRAMS) table->rows_left_out += count - MOST_PROGRAMS;
     int failed = count < 0 || list_values(trace, report, listed, (size_t)count) ||
                  list_kept(trace, report, listed, (size_t)count);

@@ -6,6 +6,8 @@
 
 /* Growth is a figure from so many steps on, and a leak from one more. */
 enum { LEAST_STEPS = 4, LEAST_LEAK_STEPS = 5 };
+/* A leak of every n-th step is one when it came so often. */
+enum { LEAST_TIMES = 3 };
 /* What is less than this a step, or than a thousandth of the peak, is no leak. */
 enum { LEAST_LEAK_BYTES = 1024, LEAST_LEAK_PART = 10000 };
 
@@ -58,6 +60,39 @@ static int is_leak(const int64_t *changes, size_t count, int64_t median, int64_t
     return alike * 10 >= count * 8;
 }
 
+/* The median of what is above 0 in a sorted list; 0 nothing is. */
+static int64_t median_above_0(const int64_t *sorted, size_t count) {
+    size_t first = 0;
+    while (first < count && sorted[first] <= 0) first++;
+    return first < count ? sorted[first + (count - first - 1) / 2] : 0;
+}
+
+/* A leak of every n-th step: it grows again and again by a like amount, at regular distances, and never falls. Returns
+ * in how many steps it grew; 0 it is no leak. */
+static size_t leaks_at_times(const int64_t *changes, size_t count, int64_t grows_by, int64_t peak) {
+    size_t times = 0, last = 0, nearest = SIZE_MAX, farthest = 0;
+    if (grows_by < LEAST_LEAK_BYTES || grows_by < peak / LEAST_LEAK_PART) return 0;
+    for (size_t i = 0; i < count; i++) {
+        if (changes[i] < -(grows_by / 2) || changes[i] / 2 > grows_by) return 0;
+        if (changes[i] < grows_by / 2) continue;
+        if (times && i - last < nearest) nearest = i - last;
+        if (times && i - last > farthest) farthest = i - last;
+        if (!times++ && i > count / 2) return 0;
+        last = i;
+    }
+    if (times < LEAST_TIMES || farthest > nearest + 1 || count - last > farthest + 1) return 0;
+    return times;
+}
+
+static void find_leak(const int64_t *changes, const int64_t *sorted, size_t count, int64_t peak,
+                      struct ids_memory_growth *growth) {
+    growth->is_leak = is_leak(changes, count, growth->median, peak);
+    growth->leak_bytes = growth->is_leak ? growth->median : median_above_0(sorted, count);
+    growth->leak_steps = growth->is_leak ? count : leaks_at_times(changes, count, growth->leak_bytes, peak);
+    growth->is_leak |= growth->leak_steps > 0;
+    if (!growth->is_leak) growth->leak_bytes = 0;
+}
+
 static int find_growth(const struct ids_analysis *analysis, struct ids_memory_use *use, struct ids_error *err) {
     const struct ids_steps *steps = &analysis->steps;
     const struct ids_allocation *at = use->first;
@@ -87,7 +122,7 @@ static int find_growth(const struct ids_analysis *analysis, struct ids_memory_us
         growth->median = sorted[(count - 1) / 2];
         growth->from = sorted[left_out];
         growth->to = sorted[count - 1 - left_out];
-        growth->is_leak = is_leak(changes, count, growth->median, use->peak->in_use);
+        find_leak(changes, sorted, count, use->peak->in_use, growth);
     }
     free(changes);
     return 0;

@@ -11,7 +11,9 @@ struct ids_memory_growth {
     int has_value;            /* 0: too few steps with a figure each */
     int64_t median, from, to; /* bytes a step; the median lies between the others with a certainty of 95 % or more */
     size_t steps, grown;      /* differences between steps, and those above 0 */
-    int is_leak;              /* it grows in nearly each step by a like amount, and is never given back */
+    int is_leak;              /* it grows in each step or every n-th by a like amount, and is never given back */
+    size_t leak_steps;        /* in how many of the differences it leaks */
+    int64_t leak_bytes;       /* each time, by the median */
 };
 
 struct ids_memory_use {

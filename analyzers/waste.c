@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-#define WASTED "(class IN ('compute', 'collective') OR waste = 'serial')"
+#define COPIED "(class = 'copy' AND direction = 'D2D' AND waste = 'layout')"
+#define WASTED "(class IN ('compute', 'collective') OR waste = 'serial' OR " COPIED ")"
 #define SHARE_OF(which)                                                                                           \
     "SELECT (SELECT coalesce(sum(self_ps), 0) FROM ops WHERE run = :run AND is_active = 1 AND is_beside = 0 AND " \
     "" which ") * 1.0 / (SELECT sum(self_ps) FROM activities WHERE run = :run AND is_active = 1 AND is_beside = 0)"
@@ -18,8 +19,8 @@ static const struct ids_metric_def metrics[] = {
     {"layout.share", "copies of layouts", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of all device time of ops that copy, transpose or reshape arrays inside device memory and do nothing else "
      "(hlo_category data formatting; fusions of nothing but such instructions; aten::contiguous, clone and copy_ of "
-     "PyTorch), without those that are in a part that is computed again.",
-     SHARE_OF("waste = 'layout' AND class = 'compute'")},
+     "PyTorch, as kernels or as copies within the device), without those that are in a part that is computed again.",
+     SHARE_OF("((waste = 'layout' AND class = 'compute') OR " COPIED ")")},
     {"waste.share", "only wasted", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of all device time of the rows of the table `waste`. What of it could be saved is less: a copy may be "
      "needed, and a softmax must be computed in a fused kernel too.",

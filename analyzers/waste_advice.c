@@ -30,6 +30,11 @@ static int stays_as_it_is(const char *why) {
     return length && !strncmp(why, to + 4, length) && (to[4 + length] == ',' || !to[4 + length]);
 }
 
+/* "..., of argument x, as the program's result": it comes out as it went in. */
+static int is_returned(const char *why) {
+    return stays_as_it_is(why) && strstr(why, ", of argument ") && strstr(why, ", as the program's result");
+}
+
 static const struct sentence {
     enum ids_waste waste;
     int platforms;                 /* bits of enum ids_device_kind */
@@ -71,11 +76,18 @@ static const struct sentence {
       "use reduce_scatter_tensor (FSDP does)"}},
     {IDS_WASTE_LAYOUT,
      ALL,
+     is_returned,
+     "Arguments are copied as they are, because a program returns them",
+     {"leave them out of its results, or donate them; jnp.array and jnp.copy are such programs, and jnp.asarray copies "
+      "no array that is one already",
+      NULL}},
+    {IDS_WASTE_LAYOUT,
+     ALL,
      stays_as_it_is,
      "Arrays are copied as they are",
      {"a value is still needed when its memory is overwritten, as that of a donated argument or of what a loop "
       "carries: "
-      "read it before what replaces it is made; donate an argument that is returned as it came",
+      "read it before what replaces it is made",
       "leave out clone(), and write in place where nobody else reads the tensor"}},
     {IDS_WASTE_LAYOUT,
      ALL,

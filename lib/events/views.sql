@@ -200,6 +200,7 @@ SELECT
     a.dur_ps AS dur_ps,       -- how long it took
     a.self_ps AS self_ps,     -- without the ops inside it
     a.class AS class,         -- compute, collective, copy, stalled
+    a.direction AS direction, -- of a copy or set: H2D and the like; NULL where unknown or none
     a.step AS step,           -- the step that launched it; NULL where it belongs to none
     a.around AS around,       -- id of the loop, condition or call around it; NULL where there is none
     o.flops AS flops,         -- per execution; NULL unknown

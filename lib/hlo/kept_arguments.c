@@ -9,6 +9,7 @@
 
 /* An argument of the program: an array, as XLA sees it. */
 struct argument {
+    struct ids_text path; /* as the program calls it: "state['params']['w']" */
     struct ids_text name; /* without the place in a tree */
     uint64_t shape;       /* its fingerprint */
     int64_t bytes;
@@ -18,17 +19,19 @@ struct argument {
     uint8_t is_matched; /* a result is made out of it and has its shape */
 };
 
-/* A tree of arrays: arguments of one name. */
+/* Arguments of one name that are not donated, or a part of them. */
 struct tree {
     uint32_t arrays, matched;
-    int64_t bytes;
+    int64_t bytes;        /* of those that are matched */
+    struct ids_text path; /* what their paths have in common */
 };
 
-/* "params['dense']['w']", "state.params[0]" and "args[0]" up to the first bracket or dot. */
+/* "params" of "params['dense']['w']" and "params.dense[0]". Each of *args is an argument of its own: "args[0]". */
 static struct ids_text root_of(struct ids_text name) {
-    uint32_t length = 0;
-    while (length < name.length && !strchr("[.(", name.at[length])) length++;
-    return (struct ids_text){name.at, length};
+    uint32_t length = ids_text_begins(name, "args[") ? (uint32_t)strlen("args[") : 0;
+    int is_numbered = length > 0;
+    while (length < name.length && !strchr(is_numbered ? "]" : "[.(", name.at[length])) length++;
+    return (struct ids_text){name.at, length + (is_numbered && length < name.length)};
 }
 
 int ids_hlo_is_state(struct ids_text name) {
@@ -143,38 +146,71 @@ static int64_t list_arguments(const struct ids_hlo_module *module, const struct 
         const struct ids_hlo_shape *shape = &module->shapes[at->shape];
         struct ids_text name = ids_hlo_op_name(module, at);
         if (ids_keymap_add(places, (uint64_t)index + 1, (uint64_t)count) < 0) return -1;
-        arguments[count] = (struct argument){
-            root_of(name), shape->fingerprint, shape->bytes, (uint32_t)count, (uint8_t)ids_hlo_is_state(name), 0, 0};
+        arguments[count] = (struct argument){.path = name,
+                                             .name = root_of(name),
+                                             .shape = shape->fingerprint,
+                                             .bytes = shape->bytes,
+                                             .order = (uint32_t)count,
+                                             .is_state = (uint8_t)ids_hlo_is_state(name)};
         arguments[count++].is_donated =
             (uint8_t)ids_keymap_get(&module->donated, ids_key_of(number_of(module, at), 1), &unused);
     }
     return count;
 }
 
-/* State first, because what a step replaces is called so; then the arrays of a tree together. */
 static int by_name(const void *a, const void *b) {
     const struct argument *left = a, *right = b;
-    if (left->is_state != right->is_state) return right->is_state - left->is_state;
     uint32_t shorter = left->name.length < right->name.length ? left->name.length : right->name.length;
     int order = shorter ? memcmp(left->name.at, right->name.at, shorter) : 0;
     if (!order) order = (left->name.length > right->name.length) - (left->name.length < right->name.length);
     return order ? order : (left->order > right->order) - (left->order < right->order);
 }
 
-static int is_same_tree(const struct argument *left, const struct argument *right) {
-    return left->is_state == right->is_state && left->name.length == right->name.length &&
-           !memcmp(left->name.at, right->name.at, left->name.length);
+static int has_same_name(const struct argument *left, const struct argument *right) {
+    return left->name.length == right->name.length && !memcmp(left->name.at, right->name.at, left->name.length);
 }
 
-/* A tree counts where its name says that it is state, or where it has several arrays and each is replaced: of one array
- * alone that may be chance. */
-static void keep(struct ids_hlo_program_memory *memory, const struct argument *first, const struct tree *tree) {
-    int counts = first->is_state ? tree->matched > 0 : tree->arrays > 1 && tree->matched == tree->arrays;
-    if (!counts || tree->bytes < IDS_HLO_LEAST_VALUE) return;
+/* What two paths have in common, up to a place in a tree: "s['opt']" of "s['opt']['mu']" and "s['opt']['nu']". */
+static struct ids_text common_path(struct ids_text left, struct ids_text right) {
+    uint32_t same = 0;
+    while (same < left.length && same < right.length && left.at[same] == right.at[same]) same++;
+    if (same == left.length && (same == right.length || strchr("[.(", right.at[same]))) return left;
+    if (same == right.length && strchr("[.(", left.at[same])) return right;
+    while (same && !strchr("[.(", left.at[same])) same--;
+    return (struct ids_text){left.at, same};
+}
+
+static void count_in(struct tree *tree, const struct argument *argument) {
+    tree->arrays++;
+    if (!argument->is_matched) return;
+    tree->path = tree->matched++ ? common_path(tree->path, argument->path) : argument->path;
+    ids_sum(&tree->bytes, argument->bytes);
+}
+
+static void keep(struct ids_hlo_program_memory *memory, const struct tree *tree) {
+    if (tree->bytes < IDS_HLO_LEAST_VALUE) return;
     size_t place = memory->kept_count < IDS_HLO_KEPT_SHOWN ? memory->kept_count++ : IDS_HLO_KEPT_SHOWN - 1;
     if (memory->kept_count == IDS_HLO_KEPT_SHOWN && memory->kept[place].bytes > tree->bytes) return;
     for (; place && memory->kept[place - 1].bytes < tree->bytes; place--) memory->kept[place] = memory->kept[place - 1];
-    memory->kept[place] = (struct ids_hlo_kept_argument){first->name, tree->bytes, tree->matched};
+    memory->kept[place] = (struct ids_hlo_kept_argument){tree->path, tree->bytes, tree->matched};
+}
+
+/* Several arrays of one name count where each is replaced: of one array alone that may be chance. Where some are not,
+ * those count whose path says that they are state. */
+static void keep_tree(struct ids_hlo_program_memory *memory, const struct argument *first, const struct argument *end) {
+    struct tree all = {0}, state = {0}, others = {0};
+    for (const struct argument *at = first; at < end; at++) {
+        if (at->is_donated) continue;
+        count_in(&all, at);
+        count_in(at->is_state ? &state : &others, at);
+    }
+    if (all.arrays > 1 && all.matched == all.arrays) {
+        all.path = first->name;
+        keep(memory, &all);
+        return;
+    }
+    if (state.matched) keep(memory, &state);
+    if (others.arrays > 1 && others.matched == others.arrays) keep(memory, &others);
 }
 
 int ids_hlo_kept_arguments(const struct ids_hlo_module *module, struct ids_hlo_program_memory *memory) {
@@ -186,15 +222,9 @@ int ids_hlo_kept_arguments(const struct ids_hlo_module *module, struct ids_hlo_p
     if (count > 0) match_results(module, entry, &places, arguments);
     if (count > 0) qsort(arguments, (size_t)count, sizeof *arguments, by_name);
     for (int64_t i = 0, next; i < count; i = next) {
-        struct tree tree = {0};
-        for (next = i; next < count && is_same_tree(&arguments[i], &arguments[next]); next++) {
-            if (arguments[next].is_donated) continue;
-            tree.arrays++;
-            if (!arguments[next].is_matched) continue;
-            tree.matched++;
-            ids_sum(&tree.bytes, arguments[next].bytes);
+        for (next = i + 1; next < count && has_same_name(&arguments[i], &arguments[next]); next++) {
         }
-        keep(memory, &arguments[i], &tree);
+        keep_tree(memory, &arguments[i], &arguments[next]);
     }
     ids_keymap_done(&places);
     free(arguments);

@@ -27,7 +27,8 @@ struct ids_hlo_value {
 /* Arguments that results replace without taking their memory (kept_arguments.h): an array, or those of a tree of
  * arrays. */
 struct ids_hlo_kept_argument {
-    struct ids_text name; /* as the program calls it, without the place in a tree: "params" */
+    struct ids_text
+        name; /* as the program calls it: "params", "args[0]"; of a part of a tree its path: "s['params']" */
     int64_t bytes;
     uint32_t arrays;
 };

@@ -84,7 +84,8 @@ struct pairing {
     struct ids_keymap starts; /* module and name of an op that begins something -> its index + 1 */
     struct pair {
         uint32_t start; /* of an op that waits: what it waits for; IDS_NONE */
-        uint32_t waits, alone;
+        uint32_t first; /* the first op of its name in this program, on any device */
+        uint64_t waits, alone;
         int64_t ended_ps; /* of an op that begins: when it last did */
     } * of;
 };
@@ -140,14 +141,42 @@ static void count_waits(const struct ids_trace *trace, const struct ids_events *
     }
 }
 
+/* Devices that run one program have one schedule: the first op of a name has the counts of all of them. */
+static int sum_devices(const struct ids_trace *trace, struct pair *of) {
+    struct ids_keymap schedules = {0};
+    int failed = 0;
+    for (uint32_t i = 0; i < trace->op_count && !failed; i++) {
+        const struct ids_op *op = &trace->ops[i];
+        const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
+        if (of[i].start == IDS_NONE) continue;
+        uint64_t program = module ? ids_key_of(module->name, module->program_id) : 0;
+        uint64_t *first = ids_keymap_at(&schedules, ids_key_of(program, ids_key_of(op->name, op->long_name)));
+        failed = !first;
+        if (failed) break;
+        if (!*first) *first = (uint64_t)i + 1;
+        of[i].first = (uint32_t)(*first - 1);
+        if (of[i].first == i) continue;
+        of[of[i].first].waits += of[i].waits;
+        of[of[i].first].alone += of[i].alone;
+    }
+    ids_keymap_done(&schedules);
+    return failed;
+}
+
+/* Where a recording lost events, a wait may seem to have work before it that ran after it: nearly all must be alone. */
+static int is_alone(const struct pair *pair) {
+    return pair->waits && pair->alone >= pair->waits - pair->waits / 10;
+}
+
 static int find_serial(struct ids_trace *trace) {
     struct pairing pairing = {.of = calloc(trace->op_count + 1, sizeof *pairing.of)};
     int any = pairing.of ? add_pairs(trace, &pairing) : -1;
     for (size_t d = 0; d < trace->device_count && any > 0; d++)
         count_waits(trace, &trace->devices[d].activity, pairing.of);
+    if (any > 0 && sum_devices(trace, pairing.of)) any = -1;
     for (size_t i = 0; i < trace->op_count && any > 0; i++) {
         const struct pair *pair = &pairing.of[i];
-        if (pair->start == IDS_NONE || !pair->waits || pair->alone < pair->waits) continue;
+        if (pair->start == IDS_NONE || !is_alone(&pairing.of[pair->first])) continue;
         trace->ops[i].waste = IDS_WASTE_SERIAL;
         trace->ops[i].waste_why = trace->ops[pair->start].name;
     }
@@ -156,11 +185,20 @@ static int find_serial(struct ids_trace *trace) {
     return any < 0 ? -1 : 0;
 }
 
+static int is_of_cpu(const struct ids_trace *trace) {
+    for (size_t d = 0; d < trace->device_count; d++) {
+        if (trace->devices[d].kind != IDS_DEVICE_CPU && trace->devices[d].activity.count) return 0;
+    }
+    return 1;
+}
+
 int ids_wastes_find(struct ids_trace *trace) {
-    int has_markers = 0, failed = 0;
+    int has_markers = 0, failed = 0, has_fused_attention = !is_of_cpu(trace);
     for (size_t i = 0; i < trace->op_count && !failed; i++) {
         struct ids_op *op = &trace->ops[i];
         has_markers |= op->marker;
+        /* XLA has no fused attention on a CPU: there is nothing else to be done. */
+        if (op->waste == IDS_WASTE_ATTENTION && !has_fused_attention) op->waste = IDS_NO_WASTE, op->waste_why = 0;
         if (op->waste) continue;
         op->waste = (uint8_t)of_names(trace, op);
         int moves = op->waste == IDS_WASTE_LAYOUT || op->waste == IDS_WASTE_CONVERT || op->waste == IDS_WASTE_PAD;

@@ -11,11 +11,12 @@
 int ids_wastes_find(struct ids_trace *trace);
 
 /* Whether an event's time counts as its op's waste: a copy between memories belongs to the copies, wherever it was
- * called. */
+ * called. One within the device's memory is what a kernel that copies is. */
 static inline int ids_is_wasted(const struct ids_trace *trace, const struct ids_event *event) {
-    if (event->op == IDS_NONE || !trace->ops[event->op].waste) return 0;
-    return event->class == IDS_CLASS_COMPUTE || event->class == IDS_CLASS_COLLECTIVE ||
-           trace->ops[event->op].waste == IDS_WASTE_SERIAL;
+    uint8_t waste = event->op == IDS_NONE ? (uint8_t)IDS_NO_WASTE : trace->ops[event->op].waste;
+    if (!waste) return 0;
+    if (event->class == IDS_CLASS_COPY && event->direction == IDS_D2D && waste == IDS_WASTE_LAYOUT) return 1;
+    return event->class == IDS_CLASS_COMPUTE || event->class == IDS_CLASS_COLLECTIVE || waste == IDS_WASTE_SERIAL;
 }
 
 #endif

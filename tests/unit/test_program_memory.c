@@ -336,23 +336,54 @@ START_TEST(carried_by_a_loop) {
     end_results();
     read_it();
     ck_assert_uint_eq(memory.kept_count, 1);
-    ck_assert(keeps("carry", 8000, 1));
+    ck_assert(keeps("carry[0]", 8000, 1));
     end();
 }
 END_TEST
 
-/* A tree of arrays counts by itself where each is replaced, whatever it is called; not where one is not. */
+/* A tree of arrays counts by itself where each is replaced, whatever it is called; not where one is not. Each of *args
+ * is a tree of its own. */
 START_TEST(trees_without_a_name) {
     begin();
-    int u = argument("args[0]['u']", 2000), v = argument("args[0]['v']", 3000);
+    int u = argument("args[0]['u']", 2000), v = argument("args[0]['v']", 3000), x = argument("args[1]", 2000);
     int first = argument("more[0]", 4000), second = argument("more[1]", 5000);
-    result(2000, MADE("add", 2000, u, u));
+    result(2000, MADE("add", 2000, u, x));
     result(3000, MADE("add", 3000, v, v));
     result(4000, MADE("add", 4000, first, second));
     end_results();
     read_it();
     ck_assert_uint_eq(memory.kept_count, 1);
-    ck_assert(keeps("args", 20000, 2));
+    ck_assert(keeps("args[0]", 20000, 2));
+    end();
+}
+END_TEST
+
+/* One name is one row where all of it is replaced, though only a part of it is called state. */
+START_TEST(one_tree_is_one_row) {
+    begin();
+    int params = argument("s['params']", 2000), mu = argument("s['mu']", 2001), nu = argument("s['nu']", 2002);
+    result(2000, MADE("add", 2000, params, params));
+    result(2001, MADE("add", 2001, mu, mu));
+    result(2002, MADE("add", 2002, nu, nu));
+    end_results();
+    read_it();
+    ck_assert_uint_eq(memory.kept_count, 1);
+    ck_assert(keeps("s", 4 * 6003, 3));
+    end();
+}
+END_TEST
+
+/* Where a part of it is not replaced, the row is called as what its arrays have in common. */
+START_TEST(part_of_a_tree) {
+    begin();
+    int w = argument("s['params']['w']", 2000), b = argument("s['params']['b']", 2001), x = argument("s['x']", 9000);
+    result(2000, MADE("add", 2000, w, w));
+    result(2001, MADE("add", 2001, b, b));
+    end_results();
+    (void)x;
+    read_it();
+    ck_assert_uint_eq(memory.kept_count, 1);
+    ck_assert(keeps("s['params']", 4 * 4001, 2));
     end();
 }
 END_TEST
@@ -369,4 +400,4 @@ END_TEST
 
 IDS_RUN_SUITE("program_memory", sums_and_what_lives, only_what_lives_at_the_peak, without_heap_and_limits,
               state_that_is_not_donated, gradients_replace_nothing, donated_arguments, carried_by_a_loop,
-              trees_without_a_name, names_of_state)
+              trees_without_a_name, one_tree_is_one_row, part_of_a_tree, names_of_state)
