@@ -38,6 +38,26 @@ static int is_in(struct ids_text text, const char *const *words, size_t count) {
 }
 #define IS_IN(text, words) is_in((text), (words), sizeof(words) / sizeof *(words))
 
+/* ---- what is between its parts ---- */
+
+/* How many bytes of the text from `at` on are a separator: "/", "\\", and what these become inside JSON and addresses
+ * of the web: "\/", "\\\\", "%2F", "%5C". 0 for none. */
+static size_t separator_at(struct ids_text text, size_t at) {
+    if (at >= text.length) return 0;
+    char c = text.at[at], next = at + 1 < text.length ? text.at[at + 1] : '\0';
+    if (c == '/') return 1;
+    if (c == '\\') return next == '/' || next == '\\' ? 2 : 1;
+    if (c != '%' || at + 2 >= text.length) return 0;
+    char last = (char)(text.at[at + 2] | 0x20);
+    return (next == '2' && last == 'f') || (next == '5' && last == 'c') ? 3 : 0;
+}
+
+/* One of those that text has inside JSON and addresses. */
+static size_t escaped_at(struct ids_text text, size_t at) {
+    size_t length = separator_at(text, at);
+    return length > 1 ? length : 0;
+}
+
 /* ---- where a path is ---- */
 
 static int is_path_char(char c) {
@@ -85,6 +105,48 @@ static size_t quoted_path(struct ids_text text, size_t at) {
     return end < text.length && parts > 1 ? end - at : 0;
 }
 
+/* "%2Fhome%2Fuser%2Fa", "\\/home\\/user", "C%3A%5CUsers%5Cuser", "C:\\\\Users\\\\user": with two parts at least. */
+static size_t escaped_path(struct ids_text text, size_t at) {
+    static const char *const colons[] = {":", "%3A", "%3a"};
+    size_t end = at, parts = 0;
+    for (size_t i = 0; ids_is_letter(text.at[at]) && i < sizeof colons / sizeof *colons && end == at; i++) {
+        struct ids_text rest = {text.at + at + 1, text.length - (uint32_t)at - 1};
+        if (ids_text_begins(rest, colons[i])) end = at + 1 + strlen(colons[i]);
+    }
+    if (!escaped_at(text, end)) return 0;
+    while (end < text.length) {
+        size_t separator = escaped_at(text, end);
+        if (!separator && !is_path_char(text.at[end])) break;
+        parts += separator && end + separator < text.length && is_path_char(text.at[end + separator]);
+        end += separator ? separator : 1;
+    }
+    return parts > 1 ? end - at : 0;
+}
+
+/* "$HOME/a", "${HOME}/a", "%USERPROFILE%\\a": how many bytes the variable has. */
+static size_t variable_at(struct ids_text text, size_t at) {
+    size_t end = at + 1, name;
+    char c = at < text.length ? text.at[at] : '\0';
+    int is_braced = c == '$' && end < text.length && text.at[end] == '{';
+    if (c != '$' && c != '%') return 0;
+    end += (size_t)is_braced;
+    for (name = end; end < text.length && ((text.at[end] >= 'A' && text.at[end] <= 'Z') || text.at[end] == '_'); end++)
+        ;
+    if (end == name) return 0;
+    if (c == '%' || is_braced) {
+        if (end >= text.length || text.at[end] != (is_braced ? '}' : '%')) return 0;
+        end++;
+    }
+    return separator_at(text, end) ? end - at : 0;
+}
+
+static size_t path_in_variable(struct ids_text text, size_t at) {
+    size_t end = at + variable_at(text, at);
+    if (end == at) return 0;
+    while (end < text.length && (is_path_char(text.at[end]) || separator_at(text, end))) end++;
+    return end - at;
+}
+
 /* "./a", "../a" */
 static size_t dotted_path(struct ids_text text, size_t at) {
     size_t end = at;
@@ -121,6 +183,8 @@ size_t ids_path_at(struct ids_text text, size_t at, int whole) {
     if (c == '/' || c == '~') length = rooted_path(text, at);
     if (!length && c == '/') length = quoted_path(text, at);
     if (c == '.') length = dotted_path(text, at);
+    if (c == '$' || c == '%') length = path_in_variable(text, at);
+    if (!length && (ids_is_letter(c) || c == '\\' || c == '%')) length = escaped_path(text, at);
     if (!length && (ids_is_letter(c) || c == '\\')) length = windows_path(text, at);
     if (length && whole && !at) return text.length;
     if (!length && (is_path_char(c) || c == '/')) length = named_file(text, at);
@@ -131,7 +195,7 @@ size_t ids_path_at(struct ids_text text, size_t at, int whole) {
 
 static struct ids_text part_at(struct ids_text path, size_t at) {
     size_t end = at;
-    while (end < path.length && path.at[end] != '/' && path.at[end] != '\\') end++;
+    while (end < path.length && !separator_at(path, end)) end++;
     return (struct ids_text){path.at + at, (uint32_t)(end - at)};
 }
 
@@ -149,7 +213,8 @@ static size_t public_from(struct ids_text path) {
         if (is_library && at < from && (is_package(part) || IS_IN(part, roots))) return at;
         is_library = ids_text_is(part, "site-packages") || ids_text_is(part, "dist-packages") ||
                      (at && ids_text_begins(part, "python3.")) || (is_library && IS_IN(part, through));
-        at += part.length + 1;
+        at += part.length;
+        at += at < path.length ? separator_at(path, at) : 1;
     }
     return from;
 }
@@ -188,6 +253,10 @@ static void put_part(struct ids_redactor *redactor, struct ids_text part, struct
     ids_buffer_put(out, part.at + name, ending);
 }
 
+static int is_drive_letter(struct ids_text part) {
+    return (part.length == 2 && part.at[1] == ':') || (part.length == 4 && part.at[1] == '%' && part.at[2] == '3');
+}
+
 /* A script without an ending keeps none. "$./train.py" begins with a folder that says nothing. */
 void ids_redact_path(struct ids_redactor *redactor, struct ids_text path, struct ids_buffer *out) {
     size_t from = public_from(path);
@@ -195,19 +264,22 @@ void ids_redact_path(struct ids_redactor *redactor, struct ids_text path, struct
     for (size_t at = 0; at < path.length;) {
         struct ids_text part = part_at(path, at);
         int is_last = at + part.length >= path.length;
-        int is_drive = !at && part.length == 2 && part.at[1] == ':';
+        int is_drive = !at && is_drive_letter(part);
         if (is_home && part.length) ids_redactor_learn(redactor, part);
         if (at == 0 && part.length > 1 && *part.at == '~') {
             ids_redactor_learn(redactor, (struct ids_text){part.at + 1, part.length - 1});
             ids_buffer_byte(out, '~');
             put_part(redactor, (struct ids_text){part.at + 1, part.length - 1}, out);
-        } else if (at >= from || is_drive || ids_text_is(part, "~") || (!is_home && is_public_part(part, is_last))) {
+        } else if (at >= from || is_drive || (!at && part.length && variable_at(path, 0) == part.length) ||
+                   ids_text_is(part, "~") || (!is_home && is_public_part(part, is_last))) {
             ids_buffer_put(out, part.at, part.length);
         } else {
             put_part(redactor, part, out);
         }
         is_home = at < from && IS_IN(part, homes);
         at += part.length;
-        if (at < path.length) ids_buffer_byte(out, path.at[at++]);
+        size_t separator = separator_at(path, at);
+        ids_buffer_put(out, path.at + at, separator);
+        at += separator;
     }
 }

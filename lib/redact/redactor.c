@@ -57,16 +57,21 @@ static size_t take_address_of_web(const struct place *place, size_t at) {
     return end - at;
 }
 
-/* "--name=value", "--name value" */
+static int is_quote(char c) {
+    return c == '"' || c == '\'';
+}
+
+/* "--name=value", "--name value", "--name 'some words'" */
 static size_t take_option(const struct place *place, size_t at) {
     if (char_at(place, at) != '-' || char_at(place, at + 1) != '-' || !ids_is_letter(char_at(place, at + 2))) return 0;
-    size_t name = at + 2;
-    while (is_word_char(char_at(place, name)) || char_at(place, name) == '-') name++;
-    if ((char_at(place, name) != '=' && char_at(place, name) != ' ') || char_at(place, name + 1) == '-') return 0;
-    size_t end = until(place, name + 1, " \t\n\"'");
-    if (end == name + 1) return 0;
-    ids_buffer_put(place->out, place->text.at + at, name + 1 - at);
-    put_pseudonym(place->redactor, place->text.at + name + 1, end - name - 1, place->out);
+    size_t value = at + 2;
+    while (is_word_char(char_at(place, value)) || char_at(place, value) == '-') value++;
+    if ((char_at(place, value) != '=' && char_at(place, value) != ' ') || char_at(place, value + 1) == '-') return 0;
+    value += is_quote(char_at(place, value + 1)) ? 2 : 1;
+    size_t end = until(place, value, is_quote(place->text.at[value - 1]) ? "\n\"'" : " \t\n\"'");
+    if (end == value) return 0;
+    ids_buffer_put(place->out, place->text.at + at, value - at);
+    put_pseudonym(place->redactor, place->text.at + value, end - value, place->out);
     return end - at;
 }
 
@@ -86,27 +91,57 @@ static size_t take_setting(const struct place *place, size_t at) {
     return end - at;
 }
 
-/* "user=value", "token: value" */
+/* Where the value stands that is said of a name that ends at `at`: `=value`, `: value`, and JSON's `": "value`. 0:
+ * none. */
+static size_t value_after(const struct place *place, size_t at) {
+    size_t sign = at + (is_quote(char_at(place, at)) ? 1 : 0);
+    while (char_at(place, sign) == ' ') sign++;
+    if (char_at(place, sign) != '=' && char_at(place, sign) != ':') return 0;
+    for (sign++; char_at(place, sign) == ' ';) sign++;
+    return sign + (is_quote(char_at(place, sign)) ? 1 : 0);
+}
+
+static int is_word_in_small(struct ids_text word, const char *small) {
+    if (strlen(small) != word.length) return 0;
+    for (uint32_t i = 0; i < word.length; i++) {
+        if (lower(word.at[i]) != small[i]) return 0;
+    }
+    return 1;
+}
+
+/* "user=value", "token: value", "Bearer value", "Authorization: Basic value" */
 static size_t take_credential(const struct place *place, size_t at) {
-    static const char *const words[] = {"user", "username", "login",  "password", "passwd",
-                                        "pw",   "token",    "secret", "api_key",  "apikey"};
-    size_t name = at;
-    while (is_word_char(char_at(place, name))) name++;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!ids_text_is((struct ids_text){place->text.at + at, (uint32_t)(name - at)}, words[i])) continue;
-        size_t value = name + (char_at(place, name) == '=' || char_at(place, name) == ':');
-        if (value == name) return 0;
-        while (char_at(place, value) == ' ') value++;
-        size_t end = until(place, value, " \t\n\"',;)}]");
-        if (end == value) return 0;
-        ids_buffer_put(place->out, place->text.at + at, value - at);
-        put_pseudonym(place->redactor, place->text.at + value, end - value, place->out);
-        return end - at;
+    static const char *const words[] = {"user",    "username", "login",  "password", "passwd",       "passphrase",
+                                        "pw",      "token",    "secret", "api_key",  "apikey",       "access_token",
+                                        "api-key", "email",    "auth",   "bearer",   "authorization"};
+    enum { WORDS = sizeof words / sizeof *words, BEARER = WORDS - 2, AUTHORIZATION };
+    size_t name = at, word = 0;
+    while (is_word_char(char_at(place, name)) || char_at(place, name) == '-') name++;
+    struct ids_text said = {place->text.at + at, (uint32_t)(name - at)};
+    while (word < WORDS && !is_word_in_small(said, words[word])) word++;
+    if (word == WORDS) return 0;
+    size_t value = value_after(place, name);
+    if (!value && word == BEARER && char_at(place, name) == ' ') value = name + 1;
+    if (!value) return 0;
+    int is_open = word == AUTHORIZATION || is_quote(place->text.at[value - 1]);
+    size_t end = until(place, value, is_open ? "\n\"'" : " \t\n\"',;)}]");
+    if (end == value) return 0;
+    ids_buffer_put(place->out, said.at, value - at);
+    put_pseudonym(place->redactor, place->text.at + value, end - value, place->out);
+    return end - at;
+}
+
+/* What stands behind "git@where.org:": a path, from its first letter on. 0 for none. */
+static size_t repository_at(const struct place *place, size_t at) {
+    if (char_at(place, at) != ':' || !is_word_char(char_at(place, at + 1))) return 0;
+    size_t end = until(place, at + 1, " \t\n\r\"'<>)]},;");
+    for (size_t i = at + 1; i < end; i++) {
+        if (place->text.at[i] == '/') return end - at;
     }
     return 0;
 }
 
-/* "who@where.org" */
+/* "who@where.org", "git@where.org:team/code.git" */
 static size_t take_mail(const struct place *place, size_t at) {
     size_t sign = at, end;
     while (is_word_char(char_at(place, sign)) || (char_at(place, sign) && strchr(".+-", char_at(place, sign)))) sign++;
@@ -116,7 +151,31 @@ static size_t take_mail(const struct place *place, size_t at) {
         end++;
     if (end == sign + 1) return 0;
     put_pseudonym(place->redactor, place->text.at + at, end - at, place->out);
-    return end - at;
+    size_t repository = repository_at(place, end);
+    if (repository) {
+        ids_buffer_byte(place->out, ':');
+        put_pseudonym(place->redactor, place->text.at + end + 1, repository - 1, place->out);
+    }
+    return end + repository - at;
+}
+
+/* "sk-...", "ghp_...": keys that services give out begin so. With digits, because names of functions may begin so
+ * too. */
+static size_t take_key(const struct place *place, size_t at) {
+    static const char *const begins[] = {"sk-",   "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-",
+                                         "xoxp-", "AKIA", "ASIA", "hf_",  "AIza",        "eyJ",    "ya29."};
+    enum { SECRET_LEAST = 14 };
+    struct ids_text rest = {place->text.at + at, place->text.length - (uint32_t)at};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        if (!ids_text_begins(rest, begins[i])) continue;
+        size_t from = at + strlen(begins[i]), end = from, digits = 0;
+        for (; is_word_char(char_at(place, end)) || (char_at(place, end) && strchr("-.", char_at(place, end))); end++)
+            digits += (size_t)is_digit(char_at(place, end));
+        if (end - from < SECRET_LEAST || !digits) return 0;
+        put_pseudonym(place->redactor, rest.at, end - at, place->out);
+        return end - at;
+    }
+    return 0;
 }
 
 /* "10.1.2.3", "fe80::1:2" */
@@ -143,24 +202,41 @@ static size_t take_address(const struct place *place, size_t at) {
     return end - at;
 }
 
+/* Whether a name that ends so is a machine's. Two letters alone end names of functions too ("aten.mm"), and so do some
+ * words: there two dots are wanted, and a word that is no public one. */
+static int is_domain(struct ids_text name, struct ids_text top, int dots) {
+    static const char *const tops[] = {"ai",  "arpa", "cloud",   "cluster", "co",   "com",      "corp",
+                                       "dev", "edu",  "gov",     "hpc",     "info", "internal", "intra",
+                                       "io",  "lan",  "mil",     "net",     "org",  "slurm",    "localdomain",
+                                       "svc", "xyz",  "example", "local"};
+    static const char *const words[] = {
+        "ac", "app", "ar", "at", "au",   "be", "biz",  "br",   "ca", "ch", "cl", "cn", "cz", "de", "dk", "es", "eu",
+        "fi", "fr",  "gr", "hk", "hu",   "ie", "il",   "in",   "it", "jp", "kr", "mx", "nl", "no", "nz", "pl", "pt",
+        "ro", "ru",  "se", "sg", "site", "sk", "tech", "test", "th", "tr", "tw", "ua", "uk", "us", "za"};
+    for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
+        if (ids_text_is(top, tops[i])) return 1;
+    }
+    for (size_t i = 0; dots > 1 && i < sizeof words / sizeof *words; i++) {
+        if (ids_text_is(top, words[i])) return !ids_words_are_public(name);
+    }
+    return 0;
+}
+
 /* "node7.cluster.example.org" */
 static size_t take_domain(const struct place *place, size_t at) {
-    static const char *const tops[] = {"ai",    "cloud", "cluster",  "co",    "com", "corp",
-                                       "edu",   "gov",   "internal", "intra", "io",  "lan",
-                                       "local", "mil",   "net",      "org",   "svc", "localdomain"};
     size_t end = at, last = 0;
+    int dots = 0;
     while (is_word_char(char_at(place, end)) || char_at(place, end) == '-' ||
            (char_at(place, end) == '.' && is_word_char(char_at(place, end + 1)))) {
+        dots += char_at(place, end) == '.';
         if (char_at(place, end) == '.') last = end + 1;
         end++;
     }
-    if (!last || char_at(place, end) == '(') return 0;
-    for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
-        if (!ids_text_is((struct ids_text){place->text.at + last, (uint32_t)(end - last)}, tops[i])) continue;
-        put_pseudonym(place->redactor, place->text.at + at, end - at, place->out);
-        return end - at;
-    }
-    return 0;
+    struct ids_text name = {place->text.at + at, (uint32_t)(end - at)};
+    struct ids_text top = {place->text.at + last, (uint32_t)(end - last)};
+    if (!last || char_at(place, end) == '(' || !is_domain(name, top, dots)) return 0;
+    put_pseudonym(place->redactor, name.at, name.length, place->out);
+    return end - at;
 }
 
 /* Between quotes a path may have spaces. */
@@ -179,9 +255,43 @@ static size_t take_path(const struct place *place, size_t at) {
     return length;
 }
 
+/* ---- names that were learned ---- */
+
+/* Whether a word may begin or end between these two: where letters do, and at a hump, "load" of "loadData". */
+static int is_word_edge(char before, char after) {
+    if (is_digit(before) && is_digit(after)) return 0;
+    int is_hump = lower(after) != after && lower(before) == before;
+    return !ids_is_letter(before) || !ids_is_letter(after) || is_hump;
+}
+
+static int is_bounded(const struct place *place, size_t at, size_t end) {
+    int begins = !at || is_word_edge(char_at(place, at - 1), char_at(place, at));
+    return begins && (end >= place->text.length || is_word_edge(char_at(place, end - 1), char_at(place, end)));
+}
+
+static size_t learned_at(const struct place *place, size_t at) {
+    struct ids_text rest = {place->text.at + at, (uint32_t)(place->text.length - at)};
+    return ids_learned_at(place->redactor, rest);
+}
+
+/* Letters from `at` to the end of a longer word in which a learned name is hidden: as a whole, for what is left of it
+ * would give the name away. Short names are in words of every kind. */
+static size_t word_around_learned(const struct place *place, size_t at) {
+    enum { HIDDEN_LEAST = 5 };
+    size_t end = at, most = 0;
+    if (at && ids_is_letter(char_at(place, at - 1))) return 0;
+    while (ids_is_letter(char_at(place, end))) end++;
+    for (size_t i = at; i < end; i++) {
+        size_t length = learned_at(place, i);
+        if (length >= HIDDEN_LEAST && !is_bounded(place, i, i + length) && i + length > most) most = i + length;
+    }
+    if (!most || ids_words_are_public((struct ids_text){place->text.at + at, (uint32_t)(end - at)})) return 0;
+    return (most > end ? most : end) - at;
+}
+
 static size_t take_learned(const struct place *place, size_t at) {
-    size_t length =
-        ids_learned_at(place->redactor, (struct ids_text){place->text.at + at, (uint32_t)(place->text.length - at)});
+    size_t length = learned_at(place, at);
+    if (!length || !is_bounded(place, at, at + length)) length = word_around_learned(place, at);
     if (length) put_pseudonym(place->redactor, place->text.at + at, length, place->out);
     return length;
 }
@@ -194,21 +304,25 @@ static size_t take_word(const struct place *place, size_t at) {
         ids_buffer_put(place->out, word.at, word.length);
         return word.length;
     }
-    if (!place->redactor->names || place->kind == IDS_REDACT_TEXT) return 0;
+    if (!place->redactor->names || place->kind == IDS_REDACT_TEXT || place->kind == IDS_REDACT_SAID) return 0;
     put_pseudonym(place->redactor, word.at, word.length, place->out);
     return word.length;
 }
 
 /* ---- texts ---- */
 
+/* Those behind the first `OF_ARGUMENTS` hold in sentences of idsprof too. */
 static size_t take(const struct place *place, size_t at) {
-    static size_t (*const forms[])(const struct place *, size_t) = {take_address_of_web, take_option, take_setting,
-                                                                    take_credential,     take_mail,   take_path,
-                                                                    take_address,        take_domain};
+    static size_t (*const forms[])(const struct place *, size_t) = {take_option,         take_setting, take_credential,
+                                                                    take_address_of_web, take_key,     take_mail,
+                                                                    take_path,           take_address, take_domain};
+    enum { OF_ARGUMENTS = 3 };
     char before = at ? place->text.at[at - 1] : ' ';
     size_t taken = 0;
     int begins = !is_word_char(before) && before != '/' && before != ')' && before != '.';
-    for (size_t i = 0; begins && i < sizeof forms / sizeof *forms && !taken; i++) taken = forms[i](place, at);
+    for (size_t i = place->kind == IDS_REDACT_SAID ? OF_ARGUMENTS : 0;
+         begins && i < sizeof forms / sizeof *forms && !taken; i++)
+        taken = forms[i](place, at);
     if (!taken && before == '/') taken = take_mail(place, at);
     if (!taken) taken = take_learned(place, at);
     int begins_word = ids_is_letter(place->text.at[at]) && (!at || !ids_is_letter(before) || place->redactor->names);
@@ -236,12 +350,32 @@ static int redact_frame(const struct place *place) {
     return 1;
 }
 
+/* A file, and the line and column in it: "a.py:12", "a.py:12:5". */
 static void redact_source(const struct place *place) {
-    uint32_t end = place->text.length;
-    while (end && is_digit(place->text.at[end - 1])) end--;
-    if (!end || end == place->text.length || place->text.at[end - 1] != ':') end = place->text.length + 1;
-    ids_redact_path(place->redactor, (struct ids_text){place->text.at, end - 1}, place->out);
-    ids_buffer_put(place->out, place->text.at + end - 1, place->text.length + 1 - end);
+    uint32_t end = place->text.length, file = end;
+    while (end) {
+        while (end && is_digit(place->text.at[end - 1])) end--;
+        if (!end || end == file || place->text.at[end - 1] != ':') break;
+        file = --end;
+    }
+    ids_redact_path(place->redactor, (struct ids_text){place->text.at, file}, place->out);
+    ids_buffer_put(place->out, place->text.at + file, place->text.length - file);
+}
+
+/* A stat may be a list: frames of a stack stand behind ";" (Kineto) or in lines (XLA). */
+static void redact_values(const struct place *place) {
+    for (size_t at = 0; at <= place->text.length; at++) {
+        struct place value = *place;
+        size_t end = until(place, at, ";\n");
+        value.text = (struct ids_text){place->text.at + at, (uint32_t)(end - at)};
+        if (at) ids_buffer_byte(place->out, place->text.at[at - 1]);
+        at = end;
+        if (!value.text.length || redact_frame(&value)) continue;
+        if (ids_path_at(value.text, 0, 1) == value.text.length)
+            redact_source(&value);
+        else
+            redact_text(&value, 0, value.text.length);
+    }
 }
 
 static int has_letters(struct ids_text text) {
@@ -262,11 +396,21 @@ static int is_public_host(struct ids_text text) {
     return 0;
 }
 
-/* A memory profile of a window's begin is called as that of its end, and ".begin". */
-static void redact_host(const struct place *place) {
+/* How many bytes of a host's name are no part of it: ".begin" of a memory profile of a window's begin, ".1234" of a
+ * process. */
+static uint32_t behind_host(struct ids_text name) {
     static const char begin[] = ".begin";
+    uint32_t end = name.length;
+    if (end > sizeof begin - 1 && ids_text_ends(name, begin)) return sizeof begin - 1;
+    while (end && is_digit(name.at[end - 1])) end--;
+    int is_process = end > 1 && end < name.length && name.at[end - 1] == '.';
+    for (uint32_t i = 0; i + 1 < end; i++) is_process |= ids_is_letter(name.at[i]) ? 2 : 0;
+    return is_process == 3 ? name.length - end + 1 : 0;
+}
+
+static void redact_host(const struct place *place) {
     struct ids_text name = place->text;
-    if (name.length > sizeof begin - 1 && ids_text_ends(name, begin)) name.length -= (uint32_t)sizeof begin - 1;
+    name.length -= behind_host(name);
     ids_redactor_learn(place->redactor, name);
     put_pseudonym(place->redactor, name.at, name.length, place->out);
     ids_buffer_put(place->out, name.at + name.length, place->text.length - name.length);
@@ -293,6 +437,9 @@ void ids_redact(struct ids_redactor *redactor, struct ids_text text, enum ids_re
     case IDS_REDACT_WHOLE:
         if (!has_letters(text)) break;
         put_pseudonym(redactor, text.at, text.length, out);
+        return;
+    case IDS_REDACT_VALUE:
+        redact_values(&place);
         return;
     case IDS_REDACT_NAME:
         if (redact_frame(&place)) return;

@@ -1,5 +1,6 @@
 #include "lib/run/redact_run.h"
 
+#include "lib/analysis/history_tables.h"
 #include "lib/export/contents.h"
 #include "lib/run/file_name.h"
 #include "lib/run/format_names.h"
@@ -8,10 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* PyTorch calls a file "host_4321.1700000000": the host is learned by itself too. */
 static void learn_stem(struct ids_redactor *redactor, const char *path, struct ids_buffer *scratch) {
     char stem[IDS_STEM_BYTES];
     ids_profile_stem(path, stem, sizeof stem);
     ids_redact(redactor, (struct ids_text){stem, (uint32_t)strlen(stem)}, IDS_REDACT_HOST, scratch);
+    const char *process = strrchr(stem, '_');
+    if (process && process[1] && !process[1 + strspn(process + 1, "0123456789.")])
+        ids_redactor_learn(redactor, (struct ids_text){stem, (uint32_t)(process - stem)});
 }
 
 static int read_file(const struct ids_run_file *file, struct ids_redactor *redactor, struct ids_error *err) {
@@ -86,33 +91,59 @@ static void redact_value(struct texts *texts, struct ids_value *value, enum ids_
 }
 
 static void redact_property(struct texts *texts, struct ids_property *property) {
-    static const char *const whole[] = {"name", "path", "process"};
+    static const struct {
+        const char *id;
+        enum ids_redacted_kind kind;
+    } kinds[] = {{"name", IDS_REDACT_HOST},
+                 {"path", IDS_REDACT_HOST},
+                 {"process", IDS_REDACT_HOST},
+                 {"format", IDS_REDACT_KINDS}}; /* ours as a whole, though it names endings of files */
     enum ids_redacted_kind kind = IDS_REDACT_TEXT;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
-        if (!strcmp(property->id, whole[i])) kind = IDS_REDACT_HOST;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!strcmp(property->id, kinds[i].id)) kind = kinds[i].kind;
     }
-    redact_value(texts, &property->value, kind);
+    if (kind != IDS_REDACT_KINDS) redact_value(texts, &property->value, kind);
+}
+
+/* Columns whose texts did not come through the redacting sink, because a profile has none of them. */
+static enum ids_redacted_kind kind_of_column(const struct ids_table_def *table, int column) {
+    static const struct {
+        const struct ids_table_def *table;
+        const char *column;
+        enum ids_redacted_kind kind;
+    } from_elsewhere[] = {{&ids_history_table, "process", IDS_REDACT_HOST},
+                          {&ids_slow_steps_table, "process", IDS_REDACT_HOST},
+                          {&ids_slow_steps_table, "what", IDS_REDACT_NAME}};
+    for (size_t i = 0; i < sizeof from_elsewhere / sizeof *from_elsewhere; i++) {
+        if (from_elsewhere[i].table == table && !strcmp(table->columns[column].id, from_elsewhere[i].column))
+            return from_elsewhere[i].kind;
+    }
+    return IDS_REDACT_SAID;
+}
+
+static void redact_table(struct texts *texts, struct ids_table *table) {
+    for (int column = 0; column < (int)table->def->column_count; column++) {
+        enum ids_redacted_kind kind = kind_of_column(table->def, column);
+        for (size_t row = 0; row < table->row_count; row++)
+            redact_value(texts, &table->cells[row * (size_t)table->def->column_count + (size_t)column], kind);
+    }
 }
 
 int ids_redact_report(struct ids_redactor *redactor, struct ids_report *report, struct ids_error *err) {
     struct texts texts = {.redactor = redactor, .report = report};
     for (size_t i = 0; i < report->property_count; i++) redact_property(&texts, &report->properties[i]);
     for (size_t i = 0; i < report->metric_count; i++) {
-        redact_value(&texts, &report->metrics[i].value, IDS_REDACT_TEXT);
-        redact_text(&texts, &report->metrics[i].reason, IDS_REDACT_TEXT);
-        redact_text(&texts, &report->metrics[i].rule, IDS_REDACT_TEXT);
+        redact_value(&texts, &report->metrics[i].value, IDS_REDACT_SAID);
+        redact_text(&texts, &report->metrics[i].reason, IDS_REDACT_SAID);
+        redact_text(&texts, &report->metrics[i].rule, IDS_REDACT_SAID);
     }
-    for (size_t t = 0; t < report->table_count; t++) {
-        struct ids_table *table = &report->tables[t];
-        for (size_t c = 0; c < table->row_count * (size_t)table->def->column_count; c++)
-            redact_value(&texts, &table->cells[c], IDS_REDACT_TEXT);
-    }
+    for (size_t t = 0; t < report->table_count; t++) redact_table(&texts, &report->tables[t]);
     for (size_t i = 0; i < report->advice_count; i++) {
         struct ids_advice *advice = &report->advice[i];
         const char **const words[] = {&advice->culprit, &advice->where, &advice->what, &advice->evidence};
-        for (size_t w = 0; w < sizeof words / sizeof *words; w++) redact_text(&texts, words[w], IDS_REDACT_TEXT);
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++) redact_text(&texts, words[w], IDS_REDACT_SAID);
     }
-    for (size_t i = 0; i < report->diag_count; i++) redact_text(&texts, &report->diags[i].text, IDS_REDACT_TEXT);
+    for (size_t i = 0; i < report->diag_count; i++) redact_text(&texts, &report->diags[i].text, IDS_REDACT_SAID);
     ids_buffer_done(&texts.scratch);
     return ids_report_check(report, err);
 }

@@ -7,10 +7,13 @@ unpacked. Of recorded traces the secrets are taken from the input itself: all pa
 Environment: IDSPROF, IDS_SOURCE_DIR; IDS_SHARED (recorded traces of others; optional).  Exit: 0, 1.
 """
 import base64
+import csv
 import gzip
+import io
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tarfile
@@ -67,6 +70,14 @@ PRIVATE = ['zhostqx', 'zuserqx', 'zprojqx', 'zscriptqx', 'zdirqx', 'zbucketqx', 
 NAMES = ['zfunctionqx', 'zthreadqx', 'zscopeqx', 'zkernelqx', 'zregionqx', 'zmoduleqx', 'zoperationqx', 'ztargetqx', 'zparameterqx']
 
 
+# The same secret where paths and credentials are inside of JSON, addresses of the web and shells; and machines with a domain.
+WRITTEN_OTHERWISE = ['next=%2Fhome%2Fzpersonqx%2Fzdirqx', 'C%3A%5CUsers%5Czpersonqx%5Czdirqx', r'"\/home\/zpersonqx\/zdirqx"', r'"C:\\Users\\zpersonqx\\zdirqx"',
+                     '{"user": "zpersonqx", "x": 1}', "{'password':'zsecretqx'}", 'api_key: "zsecretqx one"', 'Authorization: Bearer zsecretqx', 'bearer zsecretqx',
+                     'sk-proj-zsecretqx-1234567890', '--name "zvalueqx and zargumentqx"', "--name='zargumentqx zvalueqx'", 'git@code.example:zprojqx/zdirqx.git',
+                     'ssh znodeqx.a.de', 'ssh znodeqx.zdirqx.example', '$HOME/zdirqx/a', '${ROOT}/zdirqx', '%USERPROFILE%\\zdirqx\\a',
+                     'zuserqxes and unzuserqx', 'loadZuserqxData', 'on zhostqx-17']
+
+
 def program():
     location = put(1, 1) + put(2, 1) + put(3, 7)
     frames = (put(1, '/home/zuserqx/zprojqx/zframeqx.py') + put(2, 'zfunctionqx') + put(3, location) + put(4, put(1, 1)))
@@ -92,7 +103,7 @@ def made_xspace(path, host):
              'python a --owner zvalueqx --name=zvalueqx', 'host znodeqx.cluster.example.org', 'C:\\Users\\zuserqx\\zwindowsqx.py',
              '/data/step=5/zcommaqx,1/x', '~zuserqx/zdeepqx/zdeepqx', 'zregionqx', 'open "/srv/a b/zdeepqx"', 'zoperationqx.2',
              'dot, metadata={op_name="jit(zmoduleqx)" source_file="/home/zuserqx/zlongqx.py"}', 'zuserqx_step', 'ZUSERQX', 'run ./zdotqx/bin/run', 'in ../zdotqx/x', 'at aa:bb:cc:dd:ee:ff', 'pw=zsecretqx', 'token: zsecretqx',
-             'open "/zquotedqx b/zquotedqx c"']
+             'open "/zquotedqx b/zquotedqx c"', *WRITTEN_OTHERWISE]
     tables = b''.join(entry(4, i + 1, put(1, i + 1) + put(2, name) + put(99, 'zunknownqx')) for i, name in enumerate(names))
     tables += b''.join(entry(5, number, put(1, number) + put(2, name)) for name, number in key.items())
     stats = [stat('source', '/home/zuserqx/zprojqx/zscriptqx:5'), stat('long_name', 'source_file="/home/zuserqx/zlongqx.py"'), stat('note', 'zfreeqx words'),
@@ -114,7 +125,8 @@ def made_json(path):
         {'ph': 'M', 'pid': 1, 'name': 'process_labels', 'args': {'labels': 'node zhostqx-17 of zuserqx'}},
         {'ph': 'M', 'pid': 1, 'tid': 1, 'name': 'thread_name', 'args': {'name': 'zthreadqx (/home/zuserqx/zprojqx)'}},
         {'ph': 'X', 'cat': 'cpu_op', 'name': 'zoperationqx', 'pid': 1, 'tid': 1, 'ts': 10, 'dur': 5,
-         'args': {'External id': 1, 'Input Dims': [[8, 16]], 'Concrete Inputs': ['zargumentqx', '/home/zuserqx/zprojqx'], 'Call stack': '/home/zuserqx/zdirqx/a.py(3): zfunctionqx'}},
+         'args': {'External id': 1, 'Input Dims': [[8, 16]], 'Concrete Inputs': ['zargumentqx', '/home/zuserqx/zprojqx'], 'Call stack': '/home/zuserqx/zdirqx/a.py(3): zfunctionqx;/usr/lib/python3.11/site-packages/torch/nn/m.py(1): g;/home/zpersonqx/zdirqx.py(7): zfunctionqx',
+                  'source_stack': '/usr/lib/python3.11/site-packages/jax/a.py:1\n/home/zpersonqx/zdirqx.py:220:3'}},
         {'ph': 'X', 'cat': 'python_function', 'name': 'zprojqx/zscriptqx.py(12): zfunctionqx', 'pid': 1, 'tid': 1, 'ts': 9, 'dur': 8, 'args': {'Python id': 1}},
         {'ph': 'X', 'cat': 'user_annotation', 'name': 'zregionqx', 'pid': 1, 'tid': 1, 'ts': 8, 'dur': 10, 'args': {'note': 'zfreeqx', 'peer': '10.11.12.13'}},
         {'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaLaunchKernel', 'pid': 1, 'tid': 1, 'ts': 11, 'dur': 2, 'args': {'correlation': 7, 'External id': 1}},
@@ -205,6 +217,69 @@ def check_key(folder):
         (folder / name).write_bytes(text)
         check(b'too ' in idsprof('report', folder / 'zhostqx-17.xplane.pb', '--redact-key', folder / name, status=2).stderr, name)
     check(b'/dev/urandom' in idsprof('report', DATA / 'cpu1_plain', '--redact-key', folder / 'none', status=2).stderr, 'how to make a key')
+
+
+def history_of(host, name):
+    """Of 20 steps of 1 ms, whose last took 50 ms, while `name` was compiled (collectors/common/history.h)."""
+    begins = [i * 1000000 for i in range(20)] + [69000000]
+    head = struct.pack('<16s10q128s', b'idsprof steps 1\n', len(begins), 1, begins[-1], 0, 1, 1000, 0, 0, 321, -1, host.encode())
+    steps = b''.join(struct.pack('<3q', begin, i, 0) for i, begin in enumerate(begins))
+    event = struct.pack('<3q104s', begins[-2], begins[-2] + 1000, 1, name.encode())
+    return head + steps.ljust(10000 * 24, b'\0') + event.ljust(500 * 128, b'\0')
+
+
+def check_history(folder):
+    """What stands beside the profile comes into the report too."""
+    run = folder / 'captured' / 'plugins' / 'profile' / '1'
+    run.mkdir(parents=True)
+    (folder / 'captured' / '.idsprof').mkdir()
+    (folder / 'captured' / 'idsprof.json').write_text('{}')
+    made_xspace(run / 'zh.xplane.pb', 'zh')
+    (folder / 'captured' / '.idsprof' / 'zh.321.history').write_bytes(history_of('zh', 'zfunctionqx'))
+    plain = json.loads(idsprof('report', folder / 'captured', '--json').stdout)['tables']
+    check(plain['slow_steps']['rows'] and plain['slow_steps']['rows'][0][-1] == 'compiled zfunctionqx', 'a history', plain.get('slow_steps'))
+    given = json.loads(idsprof('report', folder / 'captured', '--json', '--redact-names').stdout)['tables']
+    words = [re.fullmatch(r'(anon[a-z]{10})\.321', row[0]) for table in ('history', 'slow_steps') for row in given[table]['rows']]
+    check(len(words) == 2 and all(words), 'processes of the history', given['history']['rows'])
+    check(words[0][1] in given['devices']['rows'][0], 'the word of the host is the same there', given['devices']['rows'])
+    check(re.fullmatch(r'compiled anon[a-z]{10}', given['slow_steps']['rows'][0][-1]), given['slow_steps']['rows'])
+    check(given['history']['rows'][0][-1] == plain['history']['rows'][0][-1], 'the line of the history is drawn')
+
+
+def check_own_words(folder):
+    """Sentences of idsprof name options, and files, that are nobody's."""
+    for run in (DATA / 'cpu1_annotated', DATA / 'json' / 'kineto.trace.json', DATA / 'mini' / 'idle_sync.mini'):
+        plain, given = (json.loads(idsprof('report', run, '--json', *options).stdout) for options in ([], ['--redact']))
+        for id, metric in plain['metrics'].items():
+            check(metric.get('reason') == given['metrics'][id].get('reason'), run.name, id, given['metrics'][id].get('reason'))
+        check(plain['run']['format'] == given['run']['format'], given['run']['format'])
+
+
+def check_stacks(folder):
+    """The frames of a stack are as many as before, and a file is called the same in each of them."""
+    frames = ['/home/zuserqx/a.py(1): f', '/usr/lib/python3.11/site-packages/torch/nn/m.py(2): g', '/home/zuserqx/b.py(3): h', '/home/zuserqx/a.py(4): f']
+    event = {'ph': 'X', 'cat': 'cpu_op', 'name': 'x', 'pid': 1, 'tid': 1, 'ts': 1, 'dur': 1, 'args': {'Call stack': ';'.join(frames)}}
+    (folder / 'stack.json').write_text(json.dumps({'schemaVersion': 1, 'traceEvents': [event]}))
+    rows = list(csv.DictReader(io.StringIO(idsprof('extract', folder / 'stack.json', '-f', 'csv', '-o', '-', '--redact').stdout.decode())))
+    given = json.loads(rows[0]['args'])['Call stack'].split(';')
+    check(len(given) == 4 and given[0].split('(')[0] == given[3].split('(')[0] != given[2].split('(')[0], given)
+    check([frame[-6:] for frame in given] == [frame[-6:] for frame in frames] and 'site-packages/torch/nn/m.py' in given[1], given)
+
+
+def check_short_users(folder):
+    """A short name is in many words that are no names: those stay, and with them what the figures come from."""
+    run = next(path for path in sorted((DATA / 'json').glob('kineto*')) if path.suffix in ('.json', '.gz'))
+    trace = json.loads(unpacked(run))
+    words = set()
+    for user in ('ann', 'lau', 'pro', 'red', 'ncc', 'strea', 'nch', 'kerne', 'anna'):
+        extra = {'ph': 'X', 'cat': 'cpu_op', 'name': 'reads', 'pid': 4037, 'tid': 4037, 'ts': 1700000000000001, 'dur': 1,
+                 'args': {'Call stack': '/home/%s/x.py(3): f' % user}}
+        path = folder / 'short.json'
+        path.write_text(json.dumps({**trace, 'traceEvents': trace['traceEvents'] + [extra]}))
+        found = differences(figures(path), figures(path, '--redact'))
+        check(not found, 'a user', user, found[:3])
+        words |= set(re.findall(rb'/home/(\w+)/anon', idsprof('extract', path, '-f', 'csv', '-o', '-', '--redact').stdout))
+    check(len(words) >= 9 and all(word.startswith(b'anon') for word in words), words)
 
 
 # ---- figures ----
@@ -313,6 +388,10 @@ with tempfile.TemporaryDirectory() as name:
     check_planted(at)
     check_hosts(at)
     check_key(at)
+    check_history(at)
+    check_own_words(at)
+    check_short_users(at)
+    check_stacks(at)
     check_figures(at)
     check_recorded(at)
     check_refused(at)
