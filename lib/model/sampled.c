@@ -224,7 +224,8 @@ struct walk {
     size_t r, s; /* the next turns */
     int64_t when_ps;
     uint32_t events, frames;
-    int64_t seen_ps[2]; /* when the first sample saw the frames, and the last one */
+    int64_t seen_ps[2];           /* when the first sample saw the frames, and the last one */
+    struct ids_gap_pieces pieces; /* of the gap between the events */
 };
 
 static int next(const struct joining *joining, struct walk *walk) {
@@ -237,8 +238,15 @@ static int next(const struct joining *joining, struct walk *walk) {
     for (int i = 0; s && i < 2; i++) {
         if (walk->seen_ps[i] > walk->when_ps && walk->seen_ps[i] < when_ps) when_ps = walk->seen_ps[i];
     }
+    for (size_t p = walk->pieces.count; p > 0 && walk->pieces.at[p - 1].from_ps > walk->when_ps; p--) {
+        if (walk->pieces.at[p - 1].from_ps < when_ps) when_ps = walk->pieces.at[p - 1].from_ps;
+    }
     walk->when_ps = when_ps;
-    if (events_ps == when_ps) walk->events = recorded->doing[walk->r++];
+    if (events_ps == when_ps) {
+        walk->events = recorded->doing[walk->r++];
+        if (joining->gaps.kind_count)
+            ids_sampled_gaps_divide(&joining->gaps, walk->r - 1, 2 * reach_at(joining, when_ps), &walk->pieces);
+    }
     if (frames_ps == when_ps) {
         walk->frames = sampled->doing[walk->s++];
         walk->seen_ps[0] = joining->seen ? joining->seen[s].first_ps : when_ps;
@@ -345,9 +353,17 @@ static int64_t doing_outside_call(struct joining *joining, const struct walk *wa
     return ids_doing_without_call(joining->trace, walk->frames);
 }
 
+/* What is done in a gap that is divided; IDS_NO_DOING: it is none. */
+static uint32_t doing_in_gap(const struct walk *walk) {
+    uint32_t doing = IDS_NO_DOING;
+    for (size_t p = 0; p < walk->pieces.count && walk->pieces.at[p].from_ps <= walk->when_ps; p++)
+        doing = walk->pieces.at[p].doing;
+    return doing;
+}
+
 static int64_t doing_at(struct joining *joining, const struct walk *walk) {
     uint64_t usual = 0;
-    uint32_t in_gap = walk->r ? ids_sampled_gaps_usual(&joining->gaps, walk->r - 1) : IDS_NO_DOING;
+    uint32_t in_gap = doing_in_gap(walk);
     if (joining->trace->doings[walk->frames].in_callback)
         return ids_doing_called_back(joining->trace, walk->events, walk->frames);
     if (awaits_core(joining, walk->frames)) return ids_doing_beside(joining->trace, walk->events, walk->frames);
@@ -373,7 +389,7 @@ static int find_gaps(struct joining *joining) {
         if (is_in_call(joining, (uint32_t)doing)) doing = ids_doing_without_call(joining->trace, (uint32_t)doing);
         if (doing < 0 || ids_sampled_gaps_add(&joining->gaps, joining->samples[s].when_ps, (uint32_t)doing)) return -1;
     }
-    return 0;
+    return ids_sampled_gaps_settle(&joining->gaps);
 }
 
 typedef int64_t doing_at_place(struct joining *joining, const struct walk *walk);
