@@ -229,16 +229,23 @@ static void start_stacks(const struct ids_agent *agent) {
 }
 
 static void drop_stacks(void) {
+    const struct ids_stacks_window none = {.slow_step = -1};
     struct ids_stacks_counts counts;
     char why[IDS_WHY_BYTES];
-    if (ids_stacks_stop(&counts)) ids_stacks_write(NULL, -1, why, sizeof why);
+    if (ids_stacks_stop(&counts)) ids_stacks_write(NULL, &none, why, sizeof why);
+}
+
+/* When the step began that ended the window; 0: none did. */
+static int64_t next_step(const struct ids_agent *agent) {
+    if (agent->window.closed_by != IDS_BY_STEP) return 0;
+    return ids_realtime_ns() - (ids_monotonic_ns() - agent->decided_ns);
 }
 
 static void write_stacks(const struct ids_agent *agent, const struct ids_stacks_counts *counts, const char *path) {
     struct ids_hello line;
     char why[IDS_WHY_BYTES] = "";
-    if (ids_stacks_write(path, agent->slow.took_ns ? agent->slow.number : -1, why, sizeof why))
-        ids_session_note(agent, "stacks are lost", why);
+    const struct ids_stacks_window window = {agent->slow.took_ns ? agent->slow.number : -1, next_step(agent)};
+    if (ids_stacks_write(path, &window, why, sizeof why)) ids_session_note(agent, "stacks are lost", why);
     if (!path) return;
     ids_hello_begin(&line, "stacks");
     ids_hello_number(&line, "window", agent->window.number);

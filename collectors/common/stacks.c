@@ -254,14 +254,15 @@ int ids_stacks_stop(struct ids_stacks_counts *ret_counts) {
     return 1;
 }
 
-int ids_stacks_write(const char *path, int64_t slow_step, char *why, size_t why_size) {
+int ids_stacks_write(const char *path, const struct ids_stacks_window *window, char *why, size_t why_size) {
     struct ids_stacks_counts *counts = &stacks.counts;
     if (atomic_load(&stacks.runs)) {
         snprintf(why, why_size, "the sampling thread has not ended");
         return -1;
     }
     int failed = 0;
-    counts->slow_step = slow_step;
+    counts->slow_step = window->slow_step;
+    counts->next_step_ns = window->next_step_ns;
     if (path && counts->samples > 0 && stacks.sampled.samples.thread_count)
         failed = ids_stacks_plane_write(&stacks.sampled, counts, stacks.layout.minor, path, why, why_size);
     ids_sampled_done(&stacks.sampled);

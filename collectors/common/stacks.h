@@ -20,6 +20,12 @@ struct ids_stacks_counts {
     int64_t dense, dense_end_ns;      /* samples at the begin of the window, which come more often, and until when */
     int64_t running_step;             /* in whose middle the window opened; -1: none */
     int64_t slow_step;                /* for which the window is kept; -1: none */
+    int64_t next_step_ns;             /* when the step began that ended the window; 0: none did */
+};
+
+/* What is known of a window when it is written. */
+struct ids_stacks_window {
+    int64_t slow_step, next_step_ns; /* as in the counts */
 };
 
 /* Begins to sample, `rate` times a second, and more often at first. `running_step` is in its middle, -1: none. 1; 0:
@@ -27,9 +33,9 @@ struct ids_stacks_counts {
 int ids_stacks_start(int64_t rate, int64_t running_step, char *why, size_t why_size);
 /* Ends it. 1 when it ran. */
 int ids_stacks_stop(struct ids_stacks_counts *ret_counts);
-/* Appends the plane of what was sampled to the XSpace in `path`, and forgets it. `slow_step` is why the window is kept,
- * -1: none. 0, or -1 with the reason. */
-int ids_stacks_write(const char *path, int64_t slow_step, char *why, size_t why_size);
+/* Appends the plane of what was sampled to the XSpace in `path`, and forgets it. Path NULL: only that. 0, or -1 with
+ * the reason. */
+int ids_stacks_write(const char *path, const struct ids_stacks_window *window, char *why, size_t why_size);
 /* In the child of a fork: nothing runs there. */
 void ids_stacks_forked(void);
 

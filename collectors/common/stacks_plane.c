@@ -138,6 +138,8 @@ int ids_stacks_plane_write(const struct ids_sampled *sampled, const struct ids_s
         write_periods(writing.out, counts);
         if (counts->running_step >= 0) ids_xspace_int(writing.out, "running_step", counts->running_step);
         if (counts->slow_step >= 0) ids_xspace_int(writing.out, "slow_step", counts->slow_step);
+        if (counts->next_step_ns && counts->next_step_ns <= counts->end_ns)
+            ids_xspace_int(writing.out, "next_step_ago_ns", counts->end_ns - counts->next_step_ns);
         failed = write_lines(&writing, &lines, counts);
         if (failed) snprintf(why, why_size, "no memory for the stacks that were sampled");
         ids_xspace_plane_end(writing.out);

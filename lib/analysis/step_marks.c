@@ -1,6 +1,7 @@
 /* step_marks.c - steps of annotations on the host, and the one that a host event lies in. */
 #include "lib/analysis/step_sources.h"
 
+#include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
 #include <string.h>
@@ -86,6 +87,38 @@ int ids_step_mark_on_host(struct ids_steps *steps, uint64_t made, uint32_t host,
     struct ids_step_mark *mark = &steps->mark[place];
     if (from_ps < mark->start_ps) mark->start_ps = from_ps;
     if (to_ps > mark->end_ps) mark->end_ps = to_ps;
+    return 0;
+}
+
+/* When the next step began, which ended the window that was sampled; INT64_MIN: none did. */
+static int64_t next_step_of(const struct ids_trace *trace, uint32_t number) {
+    int64_t end_ps = INT64_MIN;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (track->sampling == number && track->first_ps <= track->last_ps && track->last_ps > end_ps)
+            end_ps = track->last_ps;
+    }
+    int64_t ago_ps = trace->samplings[number - 1].next_step_ago_ps;
+    return ago_ps < 0 || end_ps == INT64_MIN ? INT64_MIN : ids_sat_sub(end_ps, ago_ps);
+}
+
+/* A window ends where the next step begins. What lies between the end of the last annotation and there is a part of
+ * that step, as it is of each other one: input that is prepared outside annotations. */
+int ids_steps_end_last(struct ids_analysis *analysis) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_steps *steps = &analysis->steps;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        int64_t next_ps = track->sampling ? next_step_of(trace, track->sampling) : INT64_MIN, last_ps = INT64_MIN;
+        uint64_t place, last = 0;
+        for (size_t i = 0; i < steps->count && next_ps != INT64_MIN; i++) {
+            if (!ids_keymap_get(&steps->marks, ids_step_mark_key(i, track->host), &place)) continue;
+            if (steps->mark[place].start_ps < last_ps || steps->mark[place].start_ps >= next_ps) continue;
+            last_ps = steps->mark[place].start_ps;
+            last = i;
+        }
+        if (last_ps != INT64_MIN && ids_step_mark_on_host(steps, last, track->host, last_ps, next_ps)) return -1;
+    }
     return 0;
 }
 

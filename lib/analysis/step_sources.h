@@ -17,6 +17,8 @@ int ids_steps_of_lines(struct ids_analysis *analysis, struct ids_error *err);
  * evaluation steps too, and more of them. */
 int ids_steps_main_name(const struct ids_trace *trace, uint32_t *ret_name, struct ids_error *err);
 int ids_steps_of_marks(struct ids_analysis *analysis, uint32_t name, struct ids_error *err);
+/* Ends the last one of each host where the step began that ended idsprof's window. -1 when memory ran out. */
+int ids_steps_end_last(struct ids_analysis *analysis);
 /* ids_step.made + 1 of the step that a host event belongs to, 0 for none; *ret_far when that was a long way, 2 through
  * links. */
 uint64_t ids_step_made_around(const struct ids_analysis *analysis, const struct ids_event *event, int *ret_far);

@@ -84,7 +84,7 @@ int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     ids_steps_find_block(analysis);
     if (steps->name == IDS_NONE) return make_periods(analysis, err);
     code = ids_steps_of_marks(analysis, steps->name, err);
-    if (!code && ids_steps_find_calls(analysis)) code = ids_no_memory(err);
+    if (!code && (ids_steps_end_last(analysis) || ids_steps_find_calls(analysis))) code = ids_no_memory(err);
     if (!code) code = ids_steps_add_running(analysis, err);
     if (!code) code = ids_steps_by_launch(analysis, err);
     if (!code) ids_steps_drop_blurred(analysis->trace, steps);

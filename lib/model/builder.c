@@ -133,7 +133,7 @@ static int read_device_stat(struct ids_trace *trace, const struct ids_arg *arg, 
 static int read_sampling(struct ids_trace *trace, const struct ids_plane_info *info, uint32_t *ret_sampling) {
     struct ids_sampling *sampling = IDS_PUSH(trace->samplings, trace->sampling_count, trace->sampling_room);
     if (!sampling) return -1;
-    *sampling = (struct ids_sampling){.running_step = -1, .slow_step = -1};
+    *sampling = (struct ids_sampling){.running_step = -1, .slow_step = -1, .next_step_ago_ps = -1};
     for (size_t i = 0; i < info->arg_count; i++) {
         int64_t number = ids_arg_int(trace, &info->args[i], 0), time_ps = ids_sat_mul(number, 1000);
         if (info->args[i].key == IDS_KEY_SAMPLING_PERIOD) sampling->period_ps = time_ps;
@@ -141,6 +141,7 @@ static int read_sampling(struct ids_trace *trace, const struct ids_plane_info *i
         if (info->args[i].key == IDS_KEY_DENSE_TIME) sampling->dense_ps = time_ps;
         if (info->args[i].key == IDS_KEY_RUNNING_STEP) sampling->running_step = number;
         if (info->args[i].key == IDS_KEY_SLOW_STEP) sampling->slow_step = number;
+        if (info->args[i].key == IDS_KEY_NEXT_STEP_AGO && number >= 0) sampling->next_step_ago_ps = time_ps;
     }
     *ret_sampling = (uint32_t)trace->sampling_count;
     return 0;

@@ -143,11 +143,12 @@ struct ids_stack_sample {
 
 /* How a window of idsprof sampled stacks. */
 struct ids_sampling {
-    int64_t period_ps;       /* from one sample to the next; 0 unknown */
-    int64_t dense_period_ps; /* the same at first, 0: no other one */
-    int64_t dense_ps;        /* for so long */
-    int64_t running_step;    /* the step in whose middle the window opened; -1: none */
-    int64_t slow_step;       /* the one for which the window was kept; -1: none */
+    int64_t period_ps;        /* from one sample to the next; 0 unknown */
+    int64_t dense_period_ps;  /* the same at first, 0: no other one */
+    int64_t dense_ps;         /* for so long */
+    int64_t running_step;     /* the step in whose middle the window opened; -1: none */
+    int64_t slow_step;        /* the one for which the window was kept; -1: none */
+    int64_t next_step_ago_ps; /* since then the step runs that ended the window, at the sampling's end; -1: none did */
 };
 
 /* What an event is called, and what all events of that name have in common. */
