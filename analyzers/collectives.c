@@ -111,20 +111,21 @@ struct meeting {
     uint64_t count;
 };
 
-struct gathering {
-    struct ids_groups groups;
-    struct ids_keymap meetings_map;
-    struct meeting *meetings;
-    size_t meeting_count, meeting_room;
-    uint64_t by_rule[IDS_RULE_COUNT];
-};
-
 /* Of one device, or of all. */
 struct sums {
     uint64_t count, unknown;
     int64_t total_ps, overlapped_ps, allreduce_ps, window_ps;
     int64_t sized_ps; /* of the collectives whose bus bandwidth is known */
     double bus_bytes; /* of them: bytes times factor */
+};
+
+struct gathering {
+    struct ids_groups groups;
+    struct ids_keymap meetings_map;
+    struct meeting *meetings;
+    size_t meeting_count, meeting_room;
+    uint64_t by_rule[IDS_RULE_COUNT];
+    struct sums *of_device; /* by analysis->busy */
 };
 
 /* Who takes part: from the HLO proto, or from Kineto's args; empty where unknown. */
@@ -185,8 +186,16 @@ static int is_only_start(const struct ids_trace *trace, const struct ids_event *
     return !is_beside && event->kind == IDS_KIND_OP && event->op != IDS_NONE && trace->ops[event->op].marker;
 }
 
-static int gather(const struct ids_analysis *analysis, const struct ids_busy *busy, struct gathering *gathering,
-                  struct sums *sums) {
+static int collectives_begin(const struct ids_analysis *analysis, void *sums, struct ids_error *err) {
+    struct gathering *gathering = sums;
+    gathering->of_device = calloc(analysis->busy_count + 1, sizeof *gathering->of_device);
+    return gathering->of_device ? 0 : ids_no_memory(err);
+}
+
+static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums_of,
+                         struct ids_error *err) {
+    struct gathering *gathering = sums_of;
+    struct sums *sums = &gathering->of_device[busy - analysis->busy];
     const struct ids_events *lists[] = {&busy->device->activity, &busy->device->async};
     struct ids_spans allreduce = {0};
     struct ids_keymap rounds = {0};
@@ -212,7 +221,15 @@ static int gather(const struct ids_analysis *analysis, const struct ids_busy *bu
     sums->window_ps = busy->end_ps - busy->start_ps;
     ids_spans_done(&allreduce);
     ids_keymap_done(&rounds);
-    return failed;
+    return failed ? ids_no_memory(err) : 0;
+}
+
+static void collectives_done(void *sums) {
+    struct gathering *gathering = sums;
+    ids_groups_done(&gathering->groups);
+    ids_keymap_done(&gathering->meetings_map);
+    free(gathering->meetings);
+    free(gathering->of_device);
 }
 
 static void add_sums(struct sums *all, const struct sums *own) {
@@ -272,15 +289,15 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     ids_groups_sort_by_total(groups);
     for (size_t g = 0; g < groups->count; g++) {
         const struct ids_group *group = &groups->at[g];
-        const struct ids_op *op = op_of(trace, group->first);
+        const struct ids_op *op = op_of(trace, &group->first);
         const int sized = !group->unknown_values;
-        const int64_t group_size = ids_collective_group_size(trace, group->first);
-        const double factor = ids_collective_bus_factor((enum ids_collective)group->first->collective, group_size);
+        const int64_t group_size = ids_collective_group_size(trace, &group->first);
+        const double factor = ids_collective_bus_factor((enum ids_collective)group->first.collective, group_size);
         const double rate = group->total_ps ? (double)group->value * 1e12 / (double)group->total_ps : -1;
-        const uint32_t ranks = groups_of(trace, group->first);
+        const uint32_t ranks = groups_of(trace, &group->first);
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, group->total_ps),
-            ids_text_value(ids_collective_name((enum ids_collective)group->first->collective)),
+            ids_text_value(ids_collective_name((enum ids_collective)group->first.collective)),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
             ids_int_value(IDS_UNIT_TIME, group->total_ps / (int64_t)group->count),
             ids_int_value(IDS_UNIT_TIME, group->min_ps),
@@ -290,10 +307,10 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             sized && rate >= 0 && factor >= 0 ? ids_real_value(IDS_UNIT_RATE, rate * factor)
                                               : ids_no_value(IDS_UNIT_RATE),
             group_size ? ids_int_value(IDS_UNIT_COUNT, group_size) : ids_no_value(IDS_UNIT_COUNT),
-            ids_text_value(op ? ids_trace_text(trace, op->name) : ids_event_name(trace, group->first)),
+            ids_text_value(op ? ids_trace_text(trace, op->name) : ids_event_name(trace, &group->first)),
             ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name)
                                                         : NULL),
-            ids_text_value(ids_class_rule_name((enum ids_class_rule)group->first->class_rule)),
+            ids_text_value(ids_class_rule_name((enum ids_class_rule)group->first.class_rule)),
             ids_text_value(ranks ? ids_trace_text(trace, ranks) : NULL),
         };
         IDS_ROW(report, table, columns, row);
@@ -348,47 +365,45 @@ static int is_blind(const struct ids_analysis *analysis) {
     return 1;
 }
 
+static void put_wait(struct ids_report *report, const struct gathering *gathering) {
+    int64_t wait_ps = 0;
+    int shared = 0;
+    for (size_t m = 0; m < gathering->meeting_count; m++) {
+        const struct meeting *meeting = &gathering->meetings[m];
+        shared |= meeting->count > 1;
+        if (meeting->count > 1) ids_sum(&wait_ps, meeting->wait_ps);
+    }
+    if (shared)
+        ids_report_metric(report, "collectives.wait", NULL, ids_int_value(IDS_UNIT_TIME, wait_ps));
+    else
+        ids_report_no_data(report, "collectives.wait", IDS_UNIT_TIME, NULL,
+                           "no collective was recorded on more than one device");
+}
+
 static int collectives_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    (void)err;
+    struct gathering *gathering = analysis->sums;
     if (!analysis->busy_count) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
         return 0;
     }
-    struct gathering gathering = {0};
-    struct sums all = {0};
-    int64_t wait_ps = 0;
-    int failed = 0, blind = is_blind(analysis);
-    for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
-        const struct ids_busy *busy = &analysis->busy[b];
-        struct sums own = {0};
-        failed = gather(analysis, busy, &gathering, &own);
-        if (!blind) figures(report, busy->device->key, &own);
-        add_sums(&all, &own);
-    }
-    int shared = 0;
-    for (size_t m = 0; m < gathering.meeting_count; m++) {
-        const struct meeting *meeting = &gathering.meetings[m];
-        shared |= meeting->count > 1;
-        if (meeting->count > 1) ids_sum(&wait_ps, meeting->wait_ps);
-    }
-    if (blind && !failed) {
+    if (is_blind(analysis)) {
         ids_metrics_missing(
             report, metrics, IDS_COUNT_OF(metrics),
             "the trace holds no HLO proto, and no CPU op waits for others (profile with enable_hlo_proto)");
-    } else if (!failed) {
-        figures(report, NULL, &all);
-        if (shared)
-            ids_report_metric(report, "collectives.wait", NULL, ids_int_value(IDS_UNIT_TIME, wait_ps));
-        else
-            ids_report_no_data(report, "collectives.wait", IDS_UNIT_TIME, NULL,
-                               "no collective was recorded on more than one device");
-        say_rule(analysis, report, &gathering);
-        if (all.sized_ps) say_link(report);
-        list(analysis, report, &gathering.groups);
+        return 0;
     }
-    ids_groups_done(&gathering.groups);
-    ids_keymap_done(&gathering.meetings_map);
-    free(gathering.meetings);
-    return failed ? ids_no_memory(err) : 0;
+    struct sums all = {0};
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        figures(report, analysis->busy[b].device->key, &gathering->of_device[b]);
+        add_sums(&all, &gathering->of_device[b]);
+    }
+    figures(report, NULL, &all);
+    put_wait(report, gathering);
+    say_rule(analysis, report, gathering);
+    if (all.sized_ps) say_link(report);
+    list(analysis, report, &gathering->groups);
+    return 0;
 }
 
 static const struct ids_table_def *const tables[] = {&collectives};
@@ -402,5 +417,9 @@ const struct ids_analyzer ids_collectives_analyzer = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
+    .gathering = {.size = sizeof(struct gathering),
+                  .begin = collectives_begin,
+                  .device = sum_up_device,
+                  .done = collectives_done},
     .run = collectives_run,
 };

@@ -1,4 +1,5 @@
 /* idle_gaps.c - when devices did nothing; why, the ledger says. */
+#include "lib/analysis/best.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
@@ -79,9 +80,7 @@ struct gap_sums {
     struct lengths *of_device; /* by analysis->busy */
     struct lengths all;
     int64_t counts[DECADES + 1], totals_ps[DECADES + 1];
-    struct long_gap longest[2 * KEPT]; /* in the order of finding; see keep_if_long */
-    size_t long_count;
-    int64_t least_ps;
+    struct ids_best longest; /* struct long_gap */
 };
 
 /* --- a device's gaps --- */
@@ -110,34 +109,28 @@ static int longest_first(const void *a, const void *b) {
     return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
 }
 
-/* A trace may have millions of gaps: whenever twice as many as wanted are at hand, the shorter half goes, and with it
- * every later gap that is no longer than those that stay. */
-static void keep_if_long(struct gap_sums *sums, uint32_t busy, const struct ids_gap *gap) {
-    if (length_of(gap) <= sums->least_ps) return;
+static int keep_if_long(struct gap_sums *sums, uint32_t busy, const struct ids_gap *gap) {
     const struct ids_event *launch = gap->next ? gap->next->launch : NULL;
-    sums->longest[sums->long_count++] = (struct long_gap){.start_ps = gap->start_ps,
-                                                          .length_ps = length_of(gap),
-                                                          .launch_ps = launch ? launch->start_ps : 0,
-                                                          .has_launch = launch != NULL,
-                                                          .busy = busy,
-                                                          .entry = gap->entry,
-                                                          .next = gap->next ? gap->next->name : IDS_NONE,
-                                                          .previous = gap->previous ? gap->previous->name : IDS_NONE};
-    if (sums->long_count < (size_t)2 * KEPT) return;
-    qsort(sums->longest, sums->long_count, sizeof *sums->longest, longest_first);
-    sums->long_count = KEPT;
-    sums->least_ps = sums->longest[KEPT - 1].length_ps;
+    struct long_gap one = {.start_ps = gap->start_ps,
+                           .length_ps = length_of(gap),
+                           .launch_ps = launch ? launch->start_ps : 0,
+                           .has_launch = launch != NULL,
+                           .busy = busy,
+                           .entry = gap->entry,
+                           .next = gap->next ? gap->next->name : IDS_NONE,
+                           .previous = gap->previous ? gap->previous->name : IDS_NONE};
+    return ids_best_add(&sums->longest, &one);
 }
 
 static int sums_begin(const struct ids_analysis *analysis, void *sums_of, struct ids_error *err) {
     struct gap_sums *sums = sums_of;
+    sums->longest = (struct ids_best){.size = sizeof(struct long_gap), .kept = KEPT, .order = longest_first};
     sums->of_device = calloc(analysis->busy_count + 1, sizeof *sums->of_device);
     return sums->of_device ? 0 : ids_no_memory(err);
 }
 
 static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums_of,
                          struct ids_error *err) {
-    (void)err;
     struct gap_sums *sums = sums_of;
     uint32_t number = (uint32_t)(busy - analysis->busy);
     for (size_t g = 0; g < busy->gap_count; g++) {
@@ -145,13 +138,14 @@ static int sum_up_device(const struct ids_analysis *analysis, const struct ids_b
         add(&sums->of_device[number], length_ps);
         add(&sums->all, length_ps);
         add_to_decade(sums, length_ps);
-        keep_if_long(sums, number, &busy->gaps[g]);
+        if (keep_if_long(sums, number, &busy->gaps[g])) return ids_no_memory(err);
     }
     return 0;
 }
 
 static void sums_done(void *sums_of) {
     struct gap_sums *sums = sums_of;
+    ids_best_done(&sums->longest);
     free(sums->of_device);
 }
 
@@ -188,10 +182,9 @@ static void list_gaps(const struct ids_analysis *analysis, struct gap_sums *sums
     const struct ids_trace *trace = analysis->trace;
     const struct ids_ledger *ledger = &analysis->ledger;
     struct ids_table *table = ids_report_table(report, &gaps);
-    if (sums->long_count) qsort(sums->longest, sums->long_count, sizeof *sums->longest, longest_first);
-    size_t count = sums->long_count < KEPT ? sums->long_count : KEPT;
-    for (size_t g = 0; g < count; g++) {
-        const struct long_gap *gap = &sums->longest[g];
+    ids_best_order(&sums->longest);
+    for (size_t g = 0; g < sums->longest.count; g++) {
+        const struct long_gap *gap = (const struct long_gap *)sums->longest.at + g;
         const struct ids_ledger_entry *entry = gap->entry == IDS_NONE ? NULL : &ledger->entries[gap->entry];
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, gap->length_ps),
@@ -207,7 +200,7 @@ static void list_gaps(const struct ids_analysis *analysis, struct gap_sums *sums
         };
         IDS_ROW(report, table, gap_columns, row);
     }
-    table->rows_left_out = (int64_t)(sums->all.count - count);
+    table->rows_left_out = (int64_t)(sums->all.count - sums->longest.count);
 }
 
 static int idle_gaps_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

@@ -141,30 +141,45 @@ static int add_launch(struct kernel_sums *sums, const struct ids_event *event, i
     return 0;
 }
 
-static int gather(const struct ids_analysis *analysis, struct kernel_sums *sums) {
+static int kernels_begin(const struct ids_analysis *analysis, void *sums_of, struct ids_error *err) {
+    (void)err;
+    struct kernel_sums *sums = sums_of;
+    sums->by_step = ids_step_sums_of(analysis);
+    return 0;
+}
+
+static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums_of,
+                         struct ids_error *err) {
+    struct kernel_sums *sums = sums_of;
     const struct ids_trace *trace = analysis->trace;
-    for (size_t b = 0; b < analysis->busy_count; b++) {
-        const struct ids_busy *busy = &analysis->busy[b];
-        struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
-        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (event->kind != IDS_KIND_KERNEL) continue;
-            uint64_t op =
-                event->op == IDS_NONE ? 0 : ids_key_of(trace->ops[event->op].name, trace->ops[event->op].module);
-            uint64_t key = ids_key_of(ids_key_of(trace->names[event->name].text, op), event->shape);
-            int64_t duration_ps = ids_end_in_window(busy, event) - event->start_ps;
-            if (ids_groups_add(&sums->groups, key, event, duration_ps) || add_launch(sums, event, duration_ps) ||
-                ids_step_sums_add(&sums->by_step, sums->groups.last, event, duration_ps))
-                return -1;
-            ids_sum(&sums->total_ps, duration_ps);
-        }
+    struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (event->kind != IDS_KIND_KERNEL) continue;
+        uint64_t op = event->op == IDS_NONE ? 0 : ids_key_of(trace->ops[event->op].name, trace->ops[event->op].module);
+        uint64_t key = ids_key_of(ids_key_of(trace->names[event->name].text, op), event->shape);
+        int64_t duration_ps = ids_end_in_window(busy, event) - event->start_ps;
+        if (ids_groups_add(&sums->groups, key, event, duration_ps) || add_launch(sums, event, duration_ps) ||
+            ids_step_sums_add(&sums->by_step, sums->groups.last, event, duration_ps))
+            return ids_no_memory(err);
+        ids_sum(&sums->total_ps, duration_ps);
     }
+    return 0;
+}
+
+static void kernels_done(void *sums_of) {
+    struct kernel_sums *sums = sums_of;
+    ids_groups_done(&sums->groups);
+    ids_step_sums_done(&sums->by_step);
+    free(sums->launched);
+}
+
+static void sum_launches(struct kernel_sums *sums) {
     for (size_t g = 0; g < sums->launched_count; g++) {
         ids_sum(&sums->all.call_ps, sums->launched[g].call_ps);
         ids_sum(&sums->all.queue_ps, sums->launched[g].queue_ps);
         ids_sum(&sums->all.graph_ps, sums->launched[g].graph_ps);
         sums->all.count += sums->launched[g].count;
     }
-    return 0;
 }
 
 /* A program of a hundred thousand kernels of different names is none; a damaged file may have a million. */
@@ -189,7 +204,7 @@ static const struct ids_shape *shape_of(const struct ids_trace *trace, const str
                                              .occupancy = -1,
                                              .achieved = -1,
                                              .waves = -1};
-    return group->first->shape == IDS_NONE ? &unknown : &trace->shapes[group->first->shape];
+    return group->first.shape == IDS_NONE ? &unknown : &trace->shapes[group->first.shape];
 }
 
 static struct ids_value positive(enum ids_unit unit, double value) {
@@ -205,9 +220,9 @@ static void put_row(const struct ids_analysis *analysis, struct ids_report *repo
     const struct ids_trace *trace = analysis->trace;
     const struct ids_shape *shape = shape_of(trace, group);
     const struct launched *launched = &sums->launched[group->number];
-    const struct ids_op *op = group->first->op == IDS_NONE ? NULL : &trace->ops[group->first->op];
+    const struct ids_op *op = group->first.op == IDS_NONE ? NULL : &trace->ops[group->first.op];
     const struct ids_step_sum *in_steps = ids_step_sum_of(&sums->by_step, group->number);
-    int computes = group->first->class == IDS_CLASS_COMPUTE; /* a collective's grid says nothing of its speed */
+    int computes = group->first.class == IDS_CLASS_COMPUTE; /* a collective's grid says nothing of its speed */
     struct ids_value row[] = {
         ids_int_value(IDS_UNIT_TIME, group->total_ps),
         sums->total_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->total_ps / (double)sums->total_ps)
@@ -220,7 +235,7 @@ static void put_row(const struct ids_analysis *analysis, struct ids_report *repo
         ids_text_value(computes ? ids_occupancy_limit_name((enum ids_occupancy_limit)shape->limit) : NULL),
         positive(IDS_UNIT_NUMBER, shape->waves),
         known(IDS_UNIT_COUNT, shape->registers),
-        ids_text_value(ids_trace_text(trace, trace->names[group->first->name].text)),
+        ids_text_value(ids_trace_text(trace, trace->names[group->first.name].text)),
         ids_text_value(op ? ids_trace_text(trace, op->name) : NULL),
         ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name) : NULL),
         triple(report, shape->grid),
@@ -230,11 +245,11 @@ static void put_row(const struct ids_analysis *analysis, struct ids_report *repo
         positive(IDS_UNIT_RATIO, shape->achieved),
         known(IDS_UNIT_COUNT, shape->blocks_at_once ? shape->blocks_at_once : -1),
         shape->waves > 0 ? ids_real_value(IDS_UNIT_RATIO, ids_tail_share(shape)) : ids_no_value(IDS_UNIT_RATIO),
-        ids_text_value(ids_matrix_use_name(ids_matrix_use(trace, group->first))),
+        ids_text_value(ids_matrix_use_name(ids_matrix_use(trace, &group->first))),
         mean_of(launched->call_ps, launched->count),
         mean_of(launched->queue_ps, launched->count),
         ids_int_value(IDS_UNIT_TIME, launched->graph_ps),
-        ids_text_value(ids_class_name((enum ids_class)group->first->class)),
+        ids_text_value(ids_class_name((enum ids_class)group->first.class)),
         op && op->fingerprint ? ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)op->fingerprint))
                               : ids_no_value(IDS_UNIT_NONE),
         analysis->steps.count ? ids_int_value(IDS_UNIT_TIME, in_steps->total_ps) : ids_no_value(IDS_UNIT_TIME),
@@ -281,7 +296,7 @@ static int median(const struct ids_analysis *analysis, struct ids_report *report
     for (size_t g = 0; g < groups->count; g++) {
         const struct ids_group *group = &groups->at[g];
         double share = share_of(shape_of(analysis->trace, group));
-        if (share <= 0 || group->first->class != IDS_CLASS_COMPUTE) continue;
+        if (share <= 0 || group->first.class != IDS_CLASS_COMPUTE) continue;
         known_ones[count++] = (struct weighted){share, group->total_ps};
         ids_sum(&total_ps, group->total_ps);
     }
@@ -311,9 +326,9 @@ static struct shares sum_shares(const struct ids_analysis *analysis, const struc
         const struct ids_group *group = &sums->groups.at[g];
         const struct ids_shape *shape = shape_of(analysis->trace, group);
         double total_ps = (double)group->total_ps;
-        if (group->first->op != IDS_NONE) shares.attributed_ps += (double)sums->launched[group->number].graph_ps;
-        if (group->first->class != IDS_CLASS_COMPUTE) continue;
-        enum ids_matrix_use use = ids_matrix_use(analysis->trace, group->first);
+        if (group->first.op != IDS_NONE) shares.attributed_ps += (double)sums->launched[group->number].graph_ps;
+        if (group->first.class != IDS_CLASS_COMPUTE) continue;
+        enum ids_matrix_use use = ids_matrix_use(analysis->trace, &group->first);
         shares.compute_ps += total_ps;
         if (use == IDS_MATRIX_USED) shares.used_ps += total_ps;
         if (use == IDS_MATRIX_MISSED) shares.missed_ps += total_ps;
@@ -354,19 +369,14 @@ static void put_metrics(const struct ids_analysis *analysis, struct ids_report *
 }
 
 static int kernels_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    struct kernel_sums sums = {.by_step = ids_step_sums_of(analysis)};
-    int failed = gather(analysis, &sums);
-    if (!failed) {
-        ids_groups_sort_by_total(&sums.groups);
-        if (sums.groups.count) list(analysis, report, &sums);
-        put_metrics(analysis, report, &sums);
-        failed = median(analysis, report, &sums.groups, "occupancy.median", theoretical, "an occupancy") ||
-                 median(analysis, report, &sums.groups, "occupancy.achieved_median", achieved,
+    struct kernel_sums *sums = analysis->sums;
+    sum_launches(sums);
+    ids_groups_sort_by_total(&sums->groups);
+    if (sums->groups.count) list(analysis, report, sums);
+    put_metrics(analysis, report, sums);
+    int failed = median(analysis, report, &sums->groups, "occupancy.median", theoretical, "an occupancy") ||
+                 median(analysis, report, &sums->groups, "occupancy.achieved_median", achieved,
                         "an estimate of the achieved occupancy (Kineto)");
-    }
-    ids_groups_done(&sums.groups);
-    ids_step_sums_done(&sums.by_step);
-    free(sums.launched);
     return failed ? ids_no_memory(err) : 0;
 }
 
@@ -379,5 +389,9 @@ const struct ids_analyzer ids_kernels_analyzer = {
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
+    .gathering = {.size = sizeof(struct kernel_sums),
+                  .begin = kernels_begin,
+                  .device = sum_up_device,
+                  .done = kernels_done},
     .run = kernels_run,
 };

@@ -40,7 +40,20 @@ static int64_t steps_of(const struct ids_analysis *analysis, uint32_t busy) {
     return count ? count : 1;
 }
 
-static struct ids_value bytes_of(const struct ids_analysis *analysis, const struct ids_busy *busy) {
+struct balance_sums {
+    int64_t *bytes; /* by analysis->busy: of collectives; -1 unknown */
+};
+
+static int sums_begin(const struct ids_analysis *analysis, void *sums_of, struct ids_error *err) {
+    struct balance_sums *sums = sums_of;
+    sums->bytes = calloc(analysis->busy_count + 1, sizeof *sums->bytes);
+    return sums->bytes ? 0 : ids_no_memory(err);
+}
+
+static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums_of,
+                         struct ids_error *err) {
+    (void)err;
+    struct balance_sums *sums = sums_of;
     const struct ids_events *lists[] = {&busy->device->activity, &busy->device->async};
     int64_t bytes = 0;
     int any = 0;
@@ -52,7 +65,19 @@ static struct ids_value bytes_of(const struct ids_analysis *analysis, const stru
             any = 1;
         }
     }
-    return any ? ids_int_value(IDS_UNIT_BYTES, bytes) : ids_no_value(IDS_UNIT_BYTES);
+    sums->bytes[busy - analysis->busy] = any ? bytes : -1;
+    return 0;
+}
+
+static void sums_done(void *sums_of) {
+    struct balance_sums *sums = sums_of;
+    free(sums->bytes);
+}
+
+static struct ids_value bytes_of(const struct ids_analysis *analysis, uint32_t busy) {
+    const struct balance_sums *sums = analysis->sums;
+    int64_t bytes = sums->bytes[busy];
+    return bytes < 0 ? ids_no_value(IDS_UNIT_BYTES) : ids_int_value(IDS_UNIT_BYTES, bytes);
 }
 
 static int64_t account_of(const struct ids_analysis *analysis, uint32_t busy, enum ids_account account) {
@@ -74,7 +99,7 @@ static void list_device(const struct ids_analysis *analysis, const struct ids_ba
         ids_int_value(IDS_UNIT_TIME, own->caused_ps / steps),
         ids_int_value(IDS_UNIT_TIME, own->suffered_ps / steps),
         ids_int_value(IDS_UNIT_TIME, account_of(analysis, busy, IDS_COMM_TRANSFER) / steps),
-        bytes_of(analysis, &analysis->busy[busy]),
+        bytes_of(analysis, busy),
         balance->steps ? ids_int_value(IDS_UNIT_COUNT, (int64_t)own->steps) : ids_no_value(IDS_UNIT_COUNT),
     };
     IDS_ROW(report, table, columns, row);
@@ -144,5 +169,6 @@ const struct ids_analyzer ids_load_balance_analyzer = {
     .title = "load balance",
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
+    .gathering = {.size = sizeof(struct balance_sums), .begin = sums_begin, .device = sum_up_device, .done = sums_done},
     .run = load_balance_run,
 };

@@ -184,24 +184,40 @@ static int add_to_op(struct gathering *gathering, const struct ids_event *event,
     return 0;
 }
 
-static int gather(const struct ids_analysis *analysis, struct gathering *gathering) {
+static int ops_begin(const struct ids_analysis *analysis, void *sums, struct ids_error *err) {
+    struct gathering *gathering = sums;
+    gathering->trace = analysis->trace;
+    gathering->by_step = gathering->without_op = ids_step_sums_of(analysis);
     gathering->of_op = calloc(analysis->trace->op_count + 1, sizeof *gathering->of_op);
-    if (!gathering->of_op) return -1;
-    for (size_t b = 0; b < analysis->busy_count; b++) {
-        const struct ids_busy *busy = &analysis->busy[b];
-        struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
-        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            int64_t duration_ps = clipped(busy, event), own_ps = own_time(event, duration_ps);
-            int has_op = event->op != IDS_NONE;
-            ids_sum(&gathering->all_ps, own_ps);
-            if (add_to_category(gathering, event, duration_ps)) return -1;
-            if (has_op && add_to_op(gathering, event, duration_ps)) return -1;
-            if (has_op ? ids_step_sums_add(&gathering->by_step, gathering->by_op.last, event, own_ps)
-                       : ids_step_sums_add(&gathering->without_op, 0, event, own_ps))
-                return -1;
-        }
+    return gathering->of_op ? 0 : ids_no_memory(err);
+}
+
+static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums,
+                         struct ids_error *err) {
+    (void)analysis;
+    struct gathering *gathering = sums;
+    struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        int64_t duration_ps = clipped(busy, event), own_ps = own_time(event, duration_ps);
+        int has_op = event->op != IDS_NONE;
+        ids_sum(&gathering->all_ps, own_ps);
+        if (add_to_category(gathering, event, duration_ps)) return ids_no_memory(err);
+        if (has_op && add_to_op(gathering, event, duration_ps)) return ids_no_memory(err);
+        if (has_op ? ids_step_sums_add(&gathering->by_step, gathering->by_op.last, event, own_ps)
+                   : ids_step_sums_add(&gathering->without_op, 0, event, own_ps))
+            return ids_no_memory(err);
     }
     return 0;
+}
+
+static void ops_done(void *sums) {
+    struct gathering *gathering = sums;
+    free(gathering->of_op);
+    free(gathering->costs);
+    ids_groups_done(&gathering->by_op);
+    ids_groups_done(&gathering->by_category);
+    ids_step_sums_done(&gathering->by_step);
+    ids_step_sums_done(&gathering->without_op);
 }
 
 static struct ids_value known(enum ids_unit unit, int64_t value) {
@@ -242,7 +258,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     struct ids_table *table = ids_report_table(report, &ops);
     for (size_t g = 0; g < groups->count; g++) {
         const struct ids_group *group = &groups->at[g];
-        const struct ids_op *op = &trace->ops[group->first->op];
+        const struct ids_op *op = &trace->ops[group->first.op];
         const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
         const char *place = ids_trace_text(trace, op->framework_name);
         char scope[IDS_SCOPE_BYTES];
@@ -261,7 +277,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             module ? text_or_none(trace, module->name) : ids_no_value(IDS_UNIT_NONE),
             text_or_none(trace, op->framework_name),
             text_or_none(trace, op->source),
-            ids_text_value(ids_class_name((enum ids_class)group->first->class)),
+            ids_text_value(ids_class_name((enum ids_class)group->first.class)),
             ids_int_value(IDS_UNIT_TIME, group->total_ps),
             ids_int_value(IDS_UNIT_TIME, group->min_ps),
             ids_int_value(IDS_UNIT_TIME, group->max_ps),
@@ -278,7 +294,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             word_or_none(scope),
             word_or_none(ids_op_pass(trace, op)),
             ids_text_value(ids_family_of(ids_trace_text(trace, op->name), ids_trace_text(trace, op->category),
-                                         ids_class_name((enum ids_class)group->first->class))),
+                                         ids_class_name((enum ids_class)group->first.class))),
             ids_text_value(ids_cost_source_name((enum ids_cost_source)op->cost_source)),
             cost->runs ? ids_int_value(IDS_UNIT_COUNT, (int64_t)cost->runs) : ids_no_value(IDS_UNIT_COUNT),
             known(IDS_UNIT_BYTES, op->memory_bytes),
@@ -322,44 +338,33 @@ static void list_categories(const struct ids_analysis *analysis, struct ids_repo
             all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->self_ps / (double)all_ps)
                    : ids_no_value(IDS_UNIT_RATIO),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
-            ids_text_value(category_of(analysis->trace, group->first)),
+            ids_text_value(category_of(analysis->trace, &group->first)),
         };
         IDS_ROW(report, table, category_columns, row);
     }
 }
 
 static int ops_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    struct gathering gathering = {
-        .trace = analysis->trace, .by_step = ids_step_sums_of(analysis), .without_op = ids_step_sums_of(analysis)};
-    struct ids_groups *by_op = &gathering.by_op, *by_category = &gathering.by_category;
-    int failed = gather(analysis, &gathering) || gather_costs(analysis, &gathering);
-    if (!failed) {
-        ids_groups_sort_by_self(by_op);
-        ids_groups_sort_by_self(by_category);
-        if (by_op->count) {
-            ids_report_metric(report, "ops.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)by_op->count));
-            if (gathering.all_ps)
-                ids_report_metric(
-                    report, "ops.top_share", NULL,
-                    ids_real_value(IDS_UNIT_RATIO, (double)by_op->at[0].self_ps / (double)gathering.all_ps));
-        } else {
-            const char *why = analysis->busy_count ? "no device event of this trace carries an HLO op, or is known to "
-                                                     "be launched by an op of a framework"
-                                                   : ids_no_activity_reason(analysis);
-            ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
-        }
-        list(analysis, report, &gathering);
-        if (analysis->steps.count) list_steps(report, by_op, &gathering.by_step, &gathering.without_op);
-        list_categories(analysis, report, by_category, gathering.all_ps);
-        failed = ids_computations_list(report);
+    struct gathering *gathering = analysis->sums;
+    struct ids_groups *by_op = &gathering->by_op, *by_category = &gathering->by_category;
+    if (gather_costs(analysis, gathering)) return ids_no_memory(err);
+    ids_groups_sort_by_self(by_op);
+    ids_groups_sort_by_self(by_category);
+    if (by_op->count) {
+        ids_report_metric(report, "ops.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)by_op->count));
+        if (gathering->all_ps)
+            ids_report_metric(report, "ops.top_share", NULL,
+                              ids_real_value(IDS_UNIT_RATIO, (double)by_op->at[0].self_ps / (double)gathering->all_ps));
+    } else {
+        const char *why = analysis->busy_count ? "no device event of this trace carries an HLO op, or is known to be "
+                                                 "launched by an op of a framework"
+                                               : ids_no_activity_reason(analysis);
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
     }
-    free(gathering.of_op);
-    free(gathering.costs);
-    ids_groups_done(by_op);
-    ids_groups_done(by_category);
-    ids_step_sums_done(&gathering.by_step);
-    ids_step_sums_done(&gathering.without_op);
-    return failed ? ids_no_memory(err) : 0;
+    list(analysis, report, gathering);
+    if (analysis->steps.count) list_steps(report, by_op, &gathering->by_step, &gathering->without_op);
+    list_categories(analysis, report, by_category, gathering->all_ps);
+    return ids_computations_list(report) ? ids_no_memory(err) : 0;
 }
 
 static const struct ids_table_def *const tables[] = {&ids_computations, &ops, &categories, &op_steps};
@@ -371,5 +376,6 @@ const struct ids_analyzer ids_ops_analyzer = {
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
+    .gathering = {.size = sizeof(struct gathering), .begin = ops_begin, .device = sum_up_device, .done = ops_done},
     .run = ops_run,
 };

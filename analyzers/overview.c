@@ -265,31 +265,65 @@ struct module_sum {
     int incomplete;       /* one of them has none */
 };
 
-static int list_modules(const struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+struct overview_sums {
+    struct module_sum *modules;
+    uint64_t *counts;       /* by op: executions on the device that is summed up */
+    int64_t *attributed_ps; /* by analysis->busy: in ops */
+};
+
+static int sums_begin(const struct ids_analysis *analysis, void *sums_of, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct overview_sums *sums = sums_of;
+    sums->modules = calloc(trace->module_count + 1, sizeof *sums->modules);
+    sums->counts = calloc(trace->op_count + 1, sizeof *sums->counts);
+    sums->attributed_ps = calloc(analysis->busy_count + 1, sizeof *sums->attributed_ps);
+    return sums->modules && sums->counts && sums->attributed_ps ? 0 : ids_no_memory(err);
+}
+
+static void add_to_module(const struct ids_trace *trace, const struct ids_event *event, int is_first_device,
+                          struct overview_sums *sums) {
+    const struct ids_op *op = &trace->ops[event->op];
+    if (op->module == IDS_NONE) return;
+    struct module_sum *sum = &sums->modules[op->module];
+    ids_sum(&sum->self_ps, event->self_ps);
+    if (++sums->counts[event->op] > sum->executions) sum->executions = sums->counts[event->op];
+    if (is_first_device && sums->counts[event->op] == 1) {
+        sum->fingerprint += ids_key_of(op->fingerprint, 0);
+        sum->incomplete |= !op->fingerprint;
+    }
+}
+
+static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums_of,
+                         struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct overview_sums *sums = sums_of;
+    struct ids_spans with_op = {0};
+    memset(sums->counts, 0, trace->op_count * sizeof *sums->counts);
+    struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (event->op == IDS_NONE) continue;
+        ids_spans_add(&with_op, event->start_ps > busy->start_ps ? event->start_ps : busy->start_ps,
+                      ids_end_in_window(busy, event));
+        if (event->start_ps >= busy->start_ps && event->start_ps < busy->count_end_ps)
+            add_to_module(trace, event, busy == analysis->busy, sums);
+    }
+    int failed = ids_spans_unite(&with_op);
+    sums->attributed_ps[busy - analysis->busy] = ids_spans_total(&with_op);
+    ids_spans_done(&with_op);
+    return failed ? ids_no_memory(err) : 0;
+}
+
+static void sums_done(void *sums_of) {
+    struct overview_sums *sums = sums_of;
+    free(sums->modules);
+    free(sums->counts);
+    free(sums->attributed_ps);
+}
+
+static void list_modules(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &modules);
-    if (!trace->module_count) return 0;
-    struct module_sum *sums = calloc(trace->module_count, sizeof *sums);
-    uint64_t *counts = calloc(trace->op_count + 1, sizeof *counts);
-    if (!sums || !counts) {
-        free(sums);
-        free(counts);
-        return ids_no_memory(err);
-    }
-    for (size_t b = 0; b < analysis->busy_count; b++) {
-        memset(counts, 0, trace->op_count * sizeof *counts);
-        struct ids_cursor cursor = ids_busy_cursor(&analysis->busy[b], &analysis->busy[b].device->activity);
-        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (event->op == IDS_NONE || trace->ops[event->op].module == IDS_NONE) continue;
-            struct module_sum *sum = &sums[trace->ops[event->op].module];
-            ids_sum(&sum->self_ps, event->self_ps);
-            if (++counts[event->op] > sum->executions) sum->executions = counts[event->op];
-            if (!b && counts[event->op] == 1) {
-                sum->fingerprint += ids_key_of(trace->ops[event->op].fingerprint, 0);
-                sum->incomplete |= !trace->ops[event->op].fingerprint;
-            }
-        }
-    }
+    struct module_sum *sums = ((struct overview_sums *)analysis->sums)->modules;
     for (size_t o = 0; o < trace->op_count; o++) {
         if (trace->ops[o].module != IDS_NONE) sums[trace->ops[o].module].ops++;
     }
@@ -307,26 +341,14 @@ static int list_modules(const struct ids_analysis *analysis, struct ids_report *
         };
         IDS_ROW(report, table, module_columns, row);
     }
-    free(sums);
-    free(counts);
-    return 0;
 }
 
-static int coverage(const struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static void coverage(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct overview_sums *sums = analysis->sums;
     int64_t attributed_ps = 0, busy_ps = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
-        struct ids_spans with_op = {0};
-        struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
-        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (event->op == IDS_NONE) continue;
-            ids_spans_add(&with_op, event->start_ps > busy->start_ps ? event->start_ps : busy->start_ps,
-                          ids_end_in_window(busy, event));
-        }
-        int failed = ids_spans_unite(&with_op);
-        int64_t own_ps = ids_spans_total(&with_op), all_ps = ids_time_in(busy, IDS_IS_BUSY);
-        ids_spans_done(&with_op);
-        if (failed) return ids_no_memory(err);
+        int64_t own_ps = sums->attributed_ps[b], all_ps = ids_time_in(busy, IDS_IS_BUSY);
         ids_sum(&attributed_ps, own_ps);
         ids_sum(&busy_ps, all_ps);
         if (all_ps && analysis->trace->op_count) {
@@ -343,7 +365,6 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
     else
         ids_report_no_data(report, "coverage.attributed_share", IDS_UNIT_RATIO, NULL, "%s",
                            ids_no_activity_reason(analysis));
-    return 0;
 }
 
 /* When it was recorded. Kineto counts from a moment that may lie weeks before (baseTimeNanoseconds): then its first
@@ -371,6 +392,7 @@ static int has_python(const struct ids_trace *trace) {
 }
 
 static int overview_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    (void)err;
     const struct ids_trace *trace = analysis->trace;
     ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
     ids_report_property(report, "devices", ids_text_value(describe_devices(analysis, report)));
@@ -403,8 +425,9 @@ static int overview_run(struct ids_analysis *analysis, struct ids_report *report
         ids_report_no_data(report, "run.window", IDS_UNIT_TIME, NULL, "%s", ids_no_activity_reason(analysis));
     list_devices(analysis, report);
     list_tracks(analysis, report);
-    int code = list_modules(analysis, report, err);
-    return code ? code : coverage(analysis, report, err);
+    list_modules(analysis, report);
+    coverage(analysis, report);
+    return 0;
 }
 
 static const struct ids_table_def *const tables[] = {&devices, &modules, &tracks, &names};
@@ -416,5 +439,9 @@ const struct ids_analyzer ids_overview_analyzer = {
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
+    .gathering = {.size = sizeof(struct overview_sums),
+                  .begin = sums_begin,
+                  .device = sum_up_device,
+                  .done = sums_done},
     .run = overview_run,
 };

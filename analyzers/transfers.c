@@ -1,4 +1,5 @@
 /* transfers.c - what was copied between host and devices, and set. */
+#include "lib/analysis/best.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
 #include "lib/analysis/metric_sql.h"
@@ -135,11 +136,24 @@ struct sums {
     struct ids_spans all, known; /* known: of copies whose size is known */
 };
 
+enum { LARGEST = 100 };
+
 struct gathering {
     struct ids_groups groups;
-    const struct ids_event **events;
-    size_t count, room;
+    struct ids_best largest;              /* struct ids_event, without their launches */
+    struct sums (*of_device)[DIRECTIONS]; /* by analysis->busy */
+    struct sums of_hosts[DIRECTIONS], all[DIRECTIONS];
 };
+
+static int most_bytes(const void *a, const void *b) {
+    const struct ids_event *left = a, *right = b;
+    if (left->value != right->value) return left->value < right->value ? 1 : -1;
+    int64_t left_ps = left->end_ps - left->start_ps, right_ps = right->end_ps - right->start_ps;
+    if (left_ps != right_ps) return left_ps < right_ps ? 1 : -1;
+    if (left->start_ps != right->start_ps) return left->start_ps > right->start_ps ? 1 : -1;
+    if (left->track != right->track) return left->track > right->track ? 1 : -1;
+    return (left->name > right->name) - (left->name < right->name);
+}
 
 static const char *mode_of(const struct ids_event *event) {
     static const char *const modes[3][3] = {
@@ -161,9 +175,9 @@ static int add(const struct ids_trace *trace, struct gathering *gathering, struc
     } else {
         ids_sum(&sum->bytes, event->value);
         ids_spans_add(&sum->known, event->start_ps, end_ps);
-        const struct ids_event **kept = IDS_PUSH(gathering->events, gathering->count, gathering->room);
-        if (!kept) return -1;
-        *kept = event;
+        struct ids_event one = *event;
+        one.launch = NULL;
+        if (ids_best_add(&gathering->largest, &one)) return -1;
     }
     uint64_t mode = (uint64_t)event->asynchronous << 8 | event->pinned;
     return ids_groups_add(&gathering->groups, ids_key_of(ids_key_of(device, event->direction), mode), event,
@@ -231,8 +245,15 @@ static void free_sums(struct sums sums[DIRECTIONS]) {
     }
 }
 
-static int gather_device(const struct ids_trace *trace, const struct ids_busy *busy, struct gathering *gathering,
-                         struct sums own[DIRECTIONS]) {
+static int transfers_begin(const struct ids_analysis *analysis, void *sums, struct ids_error *err) {
+    struct gathering *gathering = sums;
+    gathering->largest = (struct ids_best){.size = sizeof(struct ids_event), .kept = LARGEST, .order = most_bytes};
+    gathering->of_device = calloc(analysis->busy_count + 1, sizeof *gathering->of_device);
+    return gathering->of_device ? 0 : ids_no_memory(err);
+}
+
+static int add_device(const struct ids_trace *trace, const struct ids_busy *busy, struct gathering *gathering,
+                      struct sums own[DIRECTIONS]) {
     const struct ids_events *lists[] = {&busy->device->activity, &busy->device->async};
     for (size_t l = 0; l < 2; l++) {
         struct ids_cursor cursor = ids_busy_cursor(busy, lists[l]);
@@ -246,17 +267,40 @@ static int gather_device(const struct ids_trace *trace, const struct ids_busy *b
     return 0;
 }
 
-/* Transfers that only the host's runtime books (TPU). */
-static int gather_host(const struct ids_analysis *analysis, struct gathering *gathering, struct sums own[DIRECTIONS]) {
-    for (size_t t = 0; t < analysis->trace->track_count; t++) {
-        struct ids_cursor cursor = ids_cursor_over(&analysis->trace->tracks[t].events);
+static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums,
+                         struct ids_error *err) {
+    struct gathering *gathering = sums;
+    struct sums *own = gathering->of_device[busy - analysis->busy];
+    int failed = add_device(analysis->trace, busy, gathering, own) || close_sums(own, gathering->all);
+    free_sums(own);
+    return failed ? ids_no_memory(err) : 0;
+}
+
+static int add_host(const struct ids_trace *trace, uint32_t host, struct gathering *gathering,
+                    struct sums own[DIRECTIONS]) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        if (trace->tracks[t].host != host) continue;
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (event->kind == IDS_KIND_TRANSFER &&
-                add(analysis->trace, gathering, own, event, IDS_NONE, event->end_ps))
+            if (event->kind == IDS_KIND_TRANSFER && add(trace, gathering, own, event, IDS_NONE, event->end_ps))
                 return -1;
         }
     }
     return 0;
+}
+
+/* Transfers that only the host's runtime books (TPU). */
+static int sum_up_host(const struct ids_analysis *analysis, uint32_t host, void *sums, struct ids_error *err) {
+    struct gathering *gathering = sums;
+    return add_host(analysis->trace, host, gathering, gathering->of_hosts) ? ids_no_memory(err) : 0;
+}
+
+static void transfers_done(void *sums) {
+    struct gathering *gathering = sums;
+    free_sums(gathering->of_hosts);
+    ids_groups_done(&gathering->groups);
+    ids_best_done(&gathering->largest);
+    free(gathering->of_device);
 }
 
 static const char *device_of(const struct ids_analysis *analysis, const struct ids_event *event) {
@@ -270,34 +314,24 @@ static void list_kinds(const struct ids_analysis *analysis, struct ids_report *r
         const struct ids_group *group = &groups->at[g];
         int unknown = group->unknown_values == group->count;
         struct ids_value row[] = {
-            ids_text_value(ids_direction_name((enum ids_direction)group->first->direction)),
-            ids_text_value(device_of(analysis, group->first)),
-            ids_text_value(group->first->device == IDS_NONE ? "" : mode_of(group->first)),
+            ids_text_value(ids_direction_name((enum ids_direction)group->first.direction)),
+            ids_text_value(device_of(analysis, &group->first)),
+            ids_text_value(group->first.device == IDS_NONE ? "" : mode_of(&group->first)),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
             unknown ? ids_no_value(IDS_UNIT_BYTES) : ids_int_value(IDS_UNIT_BYTES, group->value),
             ids_int_value(IDS_UNIT_TIME, group->total_ps),
             unknown ? ids_no_value(IDS_UNIT_BYTES) : ids_int_value(IDS_UNIT_BYTES, group->value_max),
-            ids_text_value(ids_event_name(analysis->trace, group->first)),
+            ids_text_value(ids_event_name(analysis->trace, &group->first)),
         };
         IDS_ROW(report, table, kind_columns, row);
     }
 }
 
-static int most_bytes(const void *a, const void *b) {
-    const struct ids_event *left = *(const struct ids_event *const *)a, *right = *(const struct ids_event *const *)b;
-    if (left->value != right->value) return left->value < right->value ? 1 : -1;
-    int64_t left_ps = left->end_ps - left->start_ps, right_ps = right->end_ps - right->start_ps;
-    if (left_ps != right_ps) return left_ps < right_ps ? 1 : -1;
-    if (left->start_ps != right->start_ps) return left->start_ps > right->start_ps ? 1 : -1;
-    return (left->track > right->track) - (left->track < right->track);
-}
-
 static void list_largest(const struct ids_analysis *analysis, struct ids_report *report, struct gathering *gathering) {
-    enum { KEPT = 100 };
     struct ids_table *table = ids_report_table(report, &largest);
-    if (gathering->count) qsort(gathering->events, gathering->count, sizeof *gathering->events, most_bytes);
-    for (size_t i = 0; i < gathering->count && i < KEPT; i++) {
-        const struct ids_event *event = gathering->events[i];
+    ids_best_order(&gathering->largest);
+    for (size_t i = 0; i < gathering->largest.count; i++) {
+        const struct ids_event *event = (const struct ids_event *)gathering->largest.at + i;
         int64_t duration_ps = event->end_ps - event->start_ps;
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_BYTES, event->value),
@@ -311,7 +345,7 @@ static void list_largest(const struct ids_analysis *analysis, struct ids_report 
         };
         IDS_ROW(report, table, largest_columns, row);
     }
-    if (gathering->count > KEPT) table->rows_left_out = (int64_t)(gathering->count - KEPT);
+    table->rows_left_out = (int64_t)(gathering->largest.seen - gathering->largest.count);
 }
 
 static void overlapped(const struct ids_analysis *analysis, struct ids_report *report) {
@@ -339,31 +373,22 @@ static const char *blind(const struct ids_analysis *analysis) {
 }
 
 static int transfers_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    struct gathering gathering = {0};
-    struct sums all[DIRECTIONS] = {0};
-    int failed = 0;
-    for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
-        struct sums own[DIRECTIONS] = {0};
-        failed = gather_device(analysis->trace, &analysis->busy[b], &gathering, own) || close_sums(own, all);
-        if (!failed && analysis->busy[b].device->kind != IDS_DEVICE_CPU)
-            figures(report, analysis->busy[b].device->key, own);
-        free_sums(own);
+    struct gathering *gathering = analysis->sums;
+    if (close_sums(gathering->of_hosts, gathering->all)) return ids_no_memory(err);
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        const struct ids_device *device = analysis->busy[b].device;
+        if (device->kind != IDS_DEVICE_CPU) figures(report, device->key, gathering->of_device[b]);
     }
-    struct sums host[DIRECTIONS] = {0};
-    failed = failed || gather_host(analysis, &gathering, host) || close_sums(host, all);
-    free_sums(host);
-    const char *why = gathering.groups.count ? NULL : blind(analysis);
+    const char *why = gathering->groups.count ? NULL : blind(analysis);
     if (why) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
-    } else if (!failed) {
-        figures(report, NULL, all);
-        overlapped(analysis, report);
-        list_kinds(analysis, report, &gathering.groups);
-        list_largest(analysis, report, &gathering);
+        return 0;
     }
-    ids_groups_done(&gathering.groups);
-    free(gathering.events);
-    return failed ? ids_no_memory(err) : 0;
+    figures(report, NULL, gathering->all);
+    overlapped(analysis, report);
+    list_kinds(analysis, report, &gathering->groups);
+    list_largest(analysis, report, gathering);
+    return 0;
 }
 
 static const struct ids_table_def *const tables[] = {&kinds, &largest};
@@ -377,5 +402,10 @@ const struct ids_analyzer ids_transfers_analyzer = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
+    .gathering = {.size = sizeof(struct gathering),
+                  .begin = transfers_begin,
+                  .host = sum_up_host,
+                  .device = sum_up_device,
+                  .done = transfers_done},
     .run = transfers_run,
 };

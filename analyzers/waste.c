@@ -97,7 +97,7 @@ struct gathering {
     struct own {
         int64_t time_ps, step_ps, count;
         int64_t small_ps, small_count; /* of kernels that are small */
-    } * of_op;                         /* by trace->ops */
+    } * of_op;                         /* by trace->ops; NULL: none of them is known to waste, or to be apart */
     struct ids_keymap numbers;
     struct row *rows;
     size_t count, room;
@@ -135,21 +135,37 @@ static void count_split(struct gathering *gathering, const struct ids_busy *busy
     own->small_count++;
 }
 
-static void count_events(struct gathering *gathering) {
-    const struct ids_analysis *analysis = gathering->analysis;
-    for (size_t b = 0; b < analysis->busy_count; b++) {
-        const struct ids_busy *busy = &analysis->busy[b];
-        struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
-        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (event->op != IDS_NONE && analysis->trace->ops[event->op].split) count_split(gathering, busy, event);
-            if (!ids_is_wasted(analysis->trace, event)) continue;
-            struct own *own = &gathering->of_op[event->op];
-            int64_t own_ps = own_time(busy, event);
-            ids_sum(&own->time_ps, own_ps);
-            own->count++;
-            if (ids_step_of_device_event(analysis, event)) ids_sum(&own->step_ps, own_ps);
-        }
+static int waste_begin(const struct ids_analysis *analysis, void *sums, struct ids_error *err) {
+    struct gathering *gathering = sums;
+    gathering->analysis = analysis;
+    if (!has_any(analysis->trace)) return 0;
+    gathering->of_op = calloc(analysis->trace->op_count, sizeof *gathering->of_op);
+    return gathering->of_op ? 0 : ids_no_memory(err);
+}
+
+static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums,
+                         struct ids_error *err) {
+    (void)err;
+    struct gathering *gathering = sums;
+    if (!gathering->of_op) return 0;
+    struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (event->op != IDS_NONE && analysis->trace->ops[event->op].split) count_split(gathering, busy, event);
+        if (!ids_is_wasted(analysis->trace, event)) continue;
+        struct own *own = &gathering->of_op[event->op];
+        int64_t own_ps = own_time(busy, event);
+        ids_sum(&own->time_ps, own_ps);
+        own->count++;
+        if (ids_step_of_device_event(analysis, event)) ids_sum(&own->step_ps, own_ps);
     }
+    return 0;
+}
+
+static void waste_done(void *sums) {
+    struct gathering *gathering = sums;
+    ids_keymap_done(&gathering->numbers);
+    free(gathering->of_op);
+    free(gathering->rows);
 }
 
 /* Ops of one kind that compute the same are one row, on all devices and hosts. So are ops of a framework at places that
@@ -285,34 +301,29 @@ static void list_splits(const struct gathering *gathering, struct ids_report *re
 }
 
 static int waste_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    struct gathering gathering = {.analysis = analysis, .all_ps = all_time(report)};
+    struct gathering *gathering = analysis->sums;
     const struct ids_trace *trace = analysis->trace;
-    int failed = 0, any = has_any(trace);
-    if (any) gathering.of_op = calloc(trace->op_count, sizeof *gathering.of_op);
-    if (any && !gathering.of_op) return ids_no_memory(err);
-    if (any) count_events(&gathering);
-    for (size_t i = 0; i < trace->op_count && any && !failed; i++) {
-        if (gathering.of_op[i].time_ps) failed = add_op(&gathering, &trace->ops[i], &gathering.of_op[i]);
+    gathering->all_ps = all_time(report);
+    for (size_t i = 0; i < trace->op_count && gathering->of_op; i++) {
+        if (gathering->of_op[i].time_ps && add_op(gathering, &trace->ops[i], &gathering->of_op[i]))
+            return ids_no_memory(err);
     }
-    if (!failed && gathering.all_ps && trace->op_count) {
-        list(&gathering, report);
-        if (any) list_splits(&gathering, report);
-        double all = (double)gathering.all_ps;
+    if (gathering->all_ps && trace->op_count) {
+        list(gathering, report);
+        if (gathering->of_op) list_splits(gathering, report);
+        double all = (double)gathering->all_ps;
         ids_report_metric(report, "layout.share", NULL,
-                          ids_real_value(IDS_UNIT_RATIO, (double)gathering.moved_ps / all));
+                          ids_real_value(IDS_UNIT_RATIO, (double)gathering->moved_ps / all));
         ids_report_metric(report, "waste.share", NULL,
-                          ids_real_value(IDS_UNIT_RATIO, (double)gathering.wasted_ps / all));
-    } else if (!failed) {
-        ids_report_table(report, &waste);
-        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
-                            analysis->busy_count ? "no device event of this trace carries an HLO op, or is known to be "
-                                                   "launched by an op of a framework"
-                                                 : ids_no_activity_reason(analysis));
+                          ids_real_value(IDS_UNIT_RATIO, (double)gathering->wasted_ps / all));
+        return 0;
     }
-    ids_keymap_done(&gathering.numbers);
-    free(gathering.of_op);
-    free(gathering.rows);
-    return failed ? ids_no_memory(err) : 0;
+    ids_report_table(report, &waste);
+    ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
+                        analysis->busy_count ? "no device event of this trace carries an HLO op, or is known to be "
+                                               "launched by an op of a framework"
+                                             : ids_no_activity_reason(analysis));
+    return 0;
 }
 
 static const struct ids_table_def *const tables[] = {&waste, &splits};
@@ -324,5 +335,6 @@ const struct ids_analyzer ids_waste_analyzer = {
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
+    .gathering = {.size = sizeof(struct gathering), .begin = waste_begin, .device = sum_up_device, .done = waste_done},
     .run = waste_run,
 };

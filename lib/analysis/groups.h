@@ -6,12 +6,12 @@
 #include "lib/model/trace.h"
 
 struct ids_group {
-    const struct ids_event *first; /* an event of the group, for its names */
     uint64_t count;
     int64_t total_ps, self_ps, min_ps, max_ps;
     int64_t value, value_max; /* sum and largest of ids_event.value where it is known (not negative) */
     uint64_t unknown_values;
-    size_t number; /* in the order in which they were found, from 0 */
+    size_t number;          /* in the order in which they were found, from 0 */
+    struct ids_event first; /* an event of the group, for its names: a copy without its launch */
 };
 
 struct ids_groups {
