@@ -14,22 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- memory ---- */
-
-enum { BORROWED_BYTES = 1 << 20 };
-
-int ids_held_borrow(struct ids_held_records *held) {
-    struct ids_held_records *lender = held->lender;
-    if (!lender) return 0;
-    uint64_t wanted = held->bytes - held->most_bytes + BORROWED_BYTES, lent = atomic_load(&lender->lent);
-    do {
-        uint64_t left = lender->most_bytes - lender->bytes;
-        if (lent > left || wanted > left - lent) return 0;
-    } while (!atomic_compare_exchange_weak(&lender->lent, &lent, lent + wanted));
-    held->most_bytes += wanted;
-    return 1;
-}
-
 /* ---- the beginning ---- */
 
 static int refuse_host(struct ids_sink *sink, const struct ids_host_info *host, struct ids_error *err) {

@@ -1,5 +1,4 @@
-/* builder_parts.h - what a builder is made of: for builder.c, and for builder_part.c, which reads some tracks beside
- * others. */
+/* builder_parts.h - what a builder is made of, for the files builder*.c. */
 #ifndef IDS_LIB_MODEL_BUILDER_PARTS_H
 #define IDS_LIB_MODEL_BUILDER_PARTS_H
 
@@ -73,14 +72,16 @@ enum { IDS_TRACK_LIMIT = 1000000 };
 
 /* All that is in `from`, behind what is in `to`. */
 int ids_events_hand_over(struct ids_events *from, struct ids_events *to, struct ids_error *err);
-/* The calls that a part takes too. */
+/* The sink's calls (builder_planes.c, builder_slices.c); a part takes the last three too. */
+int ids_build_host(struct ids_sink *sink, const struct ids_host_info *info, struct ids_error *err);
+int ids_build_plane(struct ids_sink *sink, const struct ids_plane_info *info, uint32_t *ret_plane,
+                    struct ids_error *err);
+int ids_build_name(struct ids_sink *sink, const struct ids_name_info *info, uint32_t *ret_name, struct ids_error *err);
 int ids_build_track(struct ids_sink *sink, const struct ids_track_info *info, uint32_t *ret_track,
                     struct ids_error *err);
 int ids_build_slice(struct ids_sink *sink, uint32_t track, const struct ids_slice *slice, struct ids_error *err);
 int ids_build_track_end(struct ids_sink *sink, uint32_t track, struct ids_error *err);
 
-/* More of the lender's bytes for at least those that are held; 0 where it has no more. */
-int ids_held_borrow(struct ids_held_records *held);
 /* Parts of a builder's sink (builder_part.c). */
 extern const struct ids_sink_parts ids_builder_parts;
 

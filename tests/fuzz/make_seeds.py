@@ -274,8 +274,8 @@ def dictionary(texts):
     """Stat names, and the names of lines and events that idsprof looks at."""
     with open(os.path.join(SOURCE, "lib/model/keys.def"), encoding="utf-8") as file:
         words = set(re.findall(r'IDS_KEY\(\w+, "([^"]+)"\)', file.read()))
-    for code in ("lib/model/classify.c", "lib/model/event_kind.c", "lib/model/builder.c", "lib/model/cpu_runs.c", "lib/model/join.c"):
-        path = os.path.join(SOURCE, code)
+    for code in ("classify", "event_kind", "builder_planes", "builder_slices", "cpu_runs", "join"):
+        path = os.path.join(SOURCE, "lib/model", code + ".c")
         if not os.path.exists(path):
             continue
         with open(path, encoding="utf-8") as file:
