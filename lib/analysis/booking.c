@@ -6,6 +6,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+int ids_booking_make_room(struct ids_booking *booking, struct ids_error *err) {
+    const struct ids_trace *trace = booking->analysis->trace;
+    size_t names = ids_idle_names_count(ids_host_time_names(booking->host_time));
+    booking->of_op = calloc(trace->op_count + 1, sizeof *booking->of_op);
+    booking->of_event_name = calloc(trace->name_count + 1, sizeof *booking->of_event_name);
+    booking->of_idle_name = calloc(names + 1, sizeof *booking->of_idle_name);
+    booking->strip = malloc(sizeof *booking->strip);
+    if (!booking->of_op || !booking->of_event_name || !booking->of_idle_name || !booking->strip)
+        return ids_no_memory(err);
+    return ids_sweep_room_new(booking->analysis, &booking->room, err);
+}
+
+void ids_booking_leave_room(struct ids_booking *booking) {
+    ids_host_time_free(booking->host_time);
+    ids_sweep_room_free(booking->room);
+    free(booking->of_op);
+    free(booking->of_event_name);
+    free(booking->of_idle_name);
+    free(booking->strip);
+    booking->host_time = NULL;
+    booking->room = NULL;
+    booking->of_op = booking->of_event_name = booking->of_idle_name = NULL;
+    booking->strip = NULL;
+}
+
+void ids_booking_done(struct ids_booking *booking) {
+    ids_booking_leave_room(booking);
+    ids_step_sums_done(&booking->by_step);
+    free(booking->own);
+    free(booking->waits);
+    ids_arena_done(&booking->names);
+    ids_keymap_done(&booking->entry_of_wait);
+    ids_keymap_done(&booking->awaited_numbers);
+}
+
 /* An entry, with room for what devices have of it. */
 int64_t ids_booking_entry(struct ids_booking *booking, enum ids_account account, struct ids_text culprit,
                           struct ids_text where) {
@@ -41,10 +76,10 @@ __attribute__((noinline)) static void set_longest(struct ids_booking *booking,
     entry->evidence = interval->event;
 }
 
-__attribute__((noinline)) static void keep_longest(struct ids_booking *booking,
-                                                   const struct ids_ledger_interval *interval) {
+void ids_booking_keep_longest(struct ids_booking *booking, const struct ids_ledger_interval *interval) {
     struct ids_ledger_longest *longest = &booking->ledger->longest[interval->account];
     int64_t length_ps = interval->to_ps - interval->from_ps;
+    if (length_ps <= booking->least_of[interval->account]) return;
     size_t place = longest->count < IDS_LEDGER_LONGEST ? longest->count++ : IDS_LEDGER_LONGEST - 1;
     for (; place; place--) {
         const struct ids_ledger_interval *before = &longest->at[place - 1];
@@ -71,7 +106,7 @@ int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval
     own->time_ps[interval->known] += length_ps;
     own->intervals++;
     if (length_ps > own->longest_ps) set_longest(booking, interval, own);
-    if (length_ps > booking->least_of[interval->account]) keep_longest(booking, interval);
+    if (length_ps > booking->least_of[interval->account]) ids_booking_keep_longest(booking, interval);
     if (!in_step) return 0;
     if (own->place != place) {
         if (end_step(booking, interval->entry, own)) return -1;

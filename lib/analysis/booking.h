@@ -39,6 +39,7 @@ struct ids_found_entry {
     uint32_t account : 8;
 };
 
+/* Of all devices, or of some of them, which are booked beside others (booking_parts.c). */
 struct ids_booking {
     struct ids_analysis *analysis;
     struct ids_ledger *ledger;
@@ -74,6 +75,12 @@ struct ids_booking {
     struct ids_keymap awaited_numbers; /* step and device -> index of ledger->awaited + 1 */
 };
 
+/* Room for what is found before, and for a sweep. 0, or IDS_NO_MEMORY; ids_booking_done may be called in both cases. */
+int ids_booking_make_room(struct ids_booking *booking, struct ids_error *err);
+/* What only a sweep needs. */
+void ids_booking_leave_room(struct ids_booking *booking);
+/* All that the booking has for itself; not its ledger. */
+void ids_booking_done(struct ids_booking *booking);
 /* An entry, with room for what devices have of it; -1 when memory ran out. */
 int64_t ids_booking_entry(struct ids_booking *booking, enum ids_account account, struct ids_text culprit,
                           struct ids_text where);
@@ -83,6 +90,8 @@ int ids_book(struct ids_booking *booking, struct ids_ledger_interval *interval, 
 int ids_book_pending(struct ids_booking *booking, struct ids_error *err);
 /* Sums up one of the step at `place` that nothing cuts and nothing makes grow. */
 int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place);
+/* One of the account's longest intervals, where it is longer than the least of these. */
+void ids_booking_keep_longest(struct ids_booking *booking, const struct ids_ledger_interval *interval);
 /* The step that the next moment is in, or before. */
 void ids_booking_set_place(struct ids_booking *booking, size_t place);
 /* The device is done: what it has of each entry goes to the sums of all. */
@@ -90,9 +99,13 @@ int ids_booking_end_device(struct ids_booking *booking, struct ids_error *err);
 /* The steps of a device, by its index in analysis->busy. */
 const struct ids_device_steps *ids_booking_steps(const struct ids_booking *booking, uint32_t device);
 
-/* A stretch of the device that is swept: what it is, and the gap that it is part of (stretches.c); for
- * ids_sweep_device, `context` is the booking. */
-int ids_book_stretch(void *context, const struct ids_stretch *stretch, struct ids_error *err);
+/* Sweeps a device, by its index in analysis->busy: what each stretch of it is, and the gap that it is part of
+ * (stretches.c). */
+int ids_book_device(struct ids_booking *booking, uint32_t device, struct ids_error *err);
+/* Sweeps all devices, some beside others (booking_parts.c), and hands them on in their order: see ids_ledger_make. */
+int ids_book_devices(struct ids_booking *booking,
+                     int (*swept)(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err),
+                     struct ids_error *err);
 /* All waits in collectives, when all devices are swept (waits.c). */
 int ids_book_waits(struct ids_booking *booking, struct ids_error *err);
 

@@ -84,12 +84,21 @@ int ids_host_threads_find(struct ids_host_threads *threads, const struct ids_tra
     return 0;
 }
 
+void ids_host_threads_lend(const struct ids_host_threads *threads, struct ids_host_threads *ret_lent) {
+    *ret_lent = *threads;
+    ret_lent->is_lent = 1;
+    ret_lent->python = NULL; /* found when it is asked for */
+    ret_lent->python_count = 0;
+    ret_lent->asked.count = 0;
+}
+
 void ids_host_threads_done(struct ids_host_threads *threads) {
+    free(threads->python);
+    if (threads->is_lent) return;
     free(threads->program);
     free(threads->told_of);
     free(threads->events);
     free(threads->frames);
-    free(threads->python);
 }
 
 static void ask(struct ids_host_threads *threads, uint32_t track) {

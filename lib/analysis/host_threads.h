@@ -30,11 +30,14 @@ struct ids_host_threads {
     size_t python_count;
     struct ids_asked_threads asked; /* of `launch` */
     const struct ids_event *launch;
+    int is_lent; /* the tables by host and track are another one's */
 };
 
 /* 0, or -1 when memory ran out; ids_host_threads_done may be called in both cases. */
 int ids_host_threads_find(struct ids_host_threads *threads, const struct ids_trace *trace);
 void ids_host_threads_done(struct ids_host_threads *threads);
+/* One that another thread of this program asks. The first one has to stay. */
+void ids_host_threads_lend(const struct ids_host_threads *threads, struct ids_host_threads *ret_lent);
 
 /* The threads to ask about a launch of a host's device, NULL: of none. Valid until the next are asked for. */
 const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *threads, const struct ids_event *launch,

@@ -18,6 +18,7 @@ struct ids_host_time {
     struct ids_usual_times usual;
     struct ids_stagings stagings;
     struct ids_idle_names names;
+    int is_lent; /* what others found is theirs */
 };
 
 int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err) {
@@ -34,11 +35,27 @@ int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time 
     return 0;
 }
 
+int ids_host_time_lend(const struct ids_host_time *time, struct ids_host_time **ret_lent, struct ids_error *err) {
+    struct ids_host_time *lent = calloc(1, sizeof *lent);
+    if (!lent) return ids_no_memory(err);
+    *lent = (struct ids_host_time){
+        .analysis = time->analysis, .usual = time->usual, .stagings = time->stagings, .is_lent = 1};
+    ids_host_threads_lend(&time->threads, &lent->threads);
+    if (ids_idle_names_lend(&time->names, &lent->names)) {
+        ids_host_time_free(lent);
+        return ids_no_memory(err);
+    }
+    *ret_lent = lent;
+    return 0;
+}
+
 void ids_host_time_free(struct ids_host_time *time) {
     if (!time) return;
     ids_host_threads_done(&time->threads);
-    ids_usual_times_done(&time->usual);
-    ids_stagings_done(&time->stagings);
+    if (!time->is_lent) {
+        ids_usual_times_done(&time->usual);
+        ids_stagings_done(&time->stagings);
+    }
     ids_idle_names_done(&time->names);
     free(time);
 }

@@ -16,6 +16,8 @@ struct ids_host_time;
 
 int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err);
 void ids_host_time_free(struct ids_host_time *time);
+/* One that another thread of this program asks. The first one has to stay. */
+int ids_host_time_lend(const struct ids_host_time *time, struct ids_host_time **ret_lent, struct ids_error *err);
 
 /* A part of a stretch without activity. */
 struct ids_idle_part {

@@ -12,9 +12,15 @@ int ids_idle_names_init(struct ids_idle_names *names, const struct ids_trace *tr
     return names->where && !ids_sampled_places_find(&names->sampled, trace) ? 0 : -1;
 }
 
+int ids_idle_names_lend(const struct ids_idle_names *names, struct ids_idle_names *ret_lent) {
+    *ret_lent = (struct ids_idle_names){.trace = names->trace, .sampled = names->sampled, .is_lent = 1};
+    ret_lent->where = calloc(names->trace->doing_count + 1, sizeof *ret_lent->where);
+    return ret_lent->where ? 0 : -1;
+}
+
 void ids_idle_names_done(struct ids_idle_names *names) {
     free(names->where);
-    ids_sampled_places_done(&names->sampled);
+    if (!names->is_lent) ids_sampled_places_done(&names->sampled);
     ids_arena_done(&names->texts);
 }
 

@@ -30,11 +30,14 @@ struct ids_idle_names {
     struct ids_arena texts;
     struct ids_text *where; /* by doing: "train.py:12 step"; at NULL: not asked yet */
     struct ids_sampled_places sampled;
+    int is_lent; /* `sampled` is another one's */
 };
 
 /* 0, or -1 when memory ran out; the caller ends it in both cases. */
 int ids_idle_names_init(struct ids_idle_names *names, const struct ids_trace *trace);
 void ids_idle_names_done(struct ids_idle_names *names);
+/* Some that another thread of this program asks: 0, or -1 when memory ran out. The first ones have to stay. */
+int ids_idle_names_lend(const struct ids_idle_names *names, struct ids_idle_names *ret_lent);
 
 enum { IDS_NAME_OF_NOBODY, IDS_NAMES_OF_DOINGS };
 /* A doing as it is, as the call of a runtime, as one that is held up, as called back by a program, as what it calls and

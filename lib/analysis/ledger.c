@@ -1,5 +1,6 @@
 #include "lib/analysis/ledger.h"
 
+#include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -43,6 +44,32 @@ int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account,
     *number = ledger->entry_count;
     ledger->count_of[account]++;
     return (int64_t)ledger->entry_count - 1;
+}
+
+void ids_ledger_entry_note_op(struct ids_ledger_entry *entry, const struct ids_trace *trace, uint32_t op) {
+    uint64_t one = entry->op ? trace->ops[entry->op - 1].fingerprint : 0, other = trace->ops[op].fingerprint;
+    if (one && other && one != other) entry->is_mixed = 1;
+    if (!entry->op || (!one && other)) entry->op = op + 1; /* one that says what it computes */
+}
+
+int ids_ledger_entry_take(struct ids_ledger *ledger, struct ids_ledger_entry *entry, const struct ids_ledger *theirs,
+                          const struct ids_ledger_entry *other, const struct ids_trace *trace) {
+    if (other->op) ids_ledger_entry_note_op(entry, trace, other->op - 1);
+    entry->is_mixed |= other->is_mixed;
+    entry->is_sampled |= other->is_sampled;
+    entry->intervals += other->intervals;
+    for (int known = 0; known < IDS_KNOWN_COUNT; known++) ids_sum(&entry->time_ps[known], other->time_ps[known]);
+    ids_sum(&entry->in_window_ps, other->in_window_ps);
+    if (other->longest_ps > entry->longest_ps) { /* of equals the one that was met first */
+        entry->longest_ps = other->longest_ps;
+        entry->longest_at_ps = other->longest_at_ps;
+        entry->longest_device = other->longest_device;
+        entry->evidence = other->evidence;
+    }
+    if (entry->recorded || !other->recorded) return 0;
+    struct ids_text recorded = ids_strings_text(&theirs->texts, other->recorded);
+    entry->recorded = ids_intern(&ledger->texts, recorded.at, recorded.length);
+    return entry->recorded == IDS_NO_TEXT ? -1 : 0;
 }
 
 void ids_ledger_done(struct ids_ledger *ledger) {

@@ -135,6 +135,13 @@ enum { IDS_LEDGER_ENTRIES = 12000 };
 /* The entry's index; -1 when memory ran out. The texts may be NULL. */
 int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account, struct ids_text culprit,
                             struct ids_text where);
+/* An op whose time the entry is; in any order of ops the entry becomes the same, but for which of equal ones it
+ * names. */
+void ids_ledger_entry_note_op(struct ids_ledger_entry *entry, const struct ids_trace *trace, uint32_t op);
+/* Adds what other devices have of the same account, culprit and place, in a ledger of theirs: 0, or -1 when memory ran
+ * out. */
+int ids_ledger_entry_take(struct ids_ledger *ledger, struct ids_ledger_entry *entry, const struct ids_ledger *theirs,
+                          const struct ids_ledger_entry *other, const struct ids_trace *trace);
 static inline int64_t ids_ledger_entry_time(const struct ids_ledger_entry *entry) {
     return entry->time_ps[IDS_RECORDED] + entry->time_ps[IDS_INFERRED] + entry->time_ps[IDS_UNKNOWN];
 }

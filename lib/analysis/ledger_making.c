@@ -3,33 +3,6 @@
 
 #include <stdlib.h>
 
-static int sweep_device(struct ids_booking *booking, uint32_t index, struct ids_error *err) {
-    struct ids_analysis *analysis = booking->analysis;
-    struct ids_busy *busy = booking->busy = &analysis->busy[index];
-    booking->device = index;
-    booking->steps = ids_booking_steps(booking, index);
-    booking->least_ps = INT64_MAX; /* set by the first one */
-    ids_booking_set_place(booking, 0);
-    booking->part = 0;
-    booking->part_end_ps = ids_part_start(analysis, 1);
-    booking->pending =
-        (struct ids_ledger_interval){.from_ps = INT64_MIN, .to_ps = INT64_MIN}; /* nothing follows on it */
-    booking->gap_part_ps = 0;
-    ids_strip_begin(booking->strip, analysis->start_ps, analysis->end_ps);
-    int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
-    for (size_t i = 0; i < booking->steps->count; i++) {
-        const struct ids_device_step *step = &booking->steps->at[i];
-        if (step->step == IDS_NONE) continue;
-        if (step->from_ps < from_ps) from_ps = step->from_ps;
-        if (step->to_ps > to_ps) to_ps = step->to_ps;
-    }
-    int code =
-        from_ps < to_ps ? ids_sweep_device(booking->room, busy, from_ps, to_ps, ids_book_stretch, booking, err) : 0;
-    if (!code) code = ids_book_pending(booking, err);
-    ids_strip_end(booking->strip, booking->ledger->strips + (size_t)index * (IDS_STRIP_CELLS + 1));
-    return code ? code : ids_booking_end_device(booking, err);
-}
-
 /* Nobody meets where there is one device, or none of them has a collective. */
 static int prepare_meetings(struct ids_booking *booking, struct ids_error *err) {
     const struct ids_analysis *analysis = booking->analysis;
@@ -105,21 +78,9 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
                                   .counts_steps = analysis->steps.count > 0};
     if (make_room(analysis) || ids_intern_z(&ledger->texts, "") == IDS_NO_TEXT) return ids_no_memory(err);
     int code = ids_host_time_new(analysis, &booking.host_time, err);
-    if (!code) {
-        booking.of_op = calloc(analysis->trace->op_count + 1, sizeof *booking.of_op);
-        booking.of_event_name = calloc(analysis->trace->name_count + 1, sizeof *booking.of_event_name);
-        booking.of_idle_name =
-            calloc(ids_idle_names_count(ids_host_time_names(booking.host_time)) + 1, sizeof *booking.of_idle_name);
-        booking.strip = malloc(sizeof *booking.strip);
-        if (!booking.of_op || !booking.of_event_name || !booking.of_idle_name || !booking.strip)
-            code = ids_no_memory(err);
-    }
-    if (!code) code = ids_sweep_room_new(analysis, &booking.room, err);
+    if (!code) code = ids_booking_make_room(&booking, err);
     if (!code) code = prepare_meetings(&booking, err);
-    for (size_t b = 0; b < analysis->busy_count && !code; b++) {
-        code = sweep_device(&booking, (uint32_t)b, err);
-        if (!code && swept) code = swept(analysis, &analysis->busy[b], err);
-    }
+    if (!code) code = ids_book_devices(&booking, swept, err);
     if (!code) code = ids_book_waits(&booking, err);
     if (!code) code = say_meanwhile(&booking, err);
     order_shares(ledger, analysis->busy_count);
@@ -128,21 +89,10 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
         ledger->entries[entry].squares = ids_step_sum_squares(row);
         ledger->entries[entry].recurs = ids_recurrence_of(row->cells, row->count, analysis->steps.count);
     }
-    ids_host_time_free(booking.host_time);
-    ids_sweep_room_free(booking.room);
-    ids_step_sums_done(&booking.by_step);
-    free(booking.of_op);
-    free(booking.of_event_name);
-    free(booking.of_idle_name);
-    free(booking.strip);
-    free(booking.own);
     for (size_t b = 0; booking.past && b < analysis->busy_count; b++) ids_past_done(&booking.past[b]);
     free(booking.past);
     free(booking.busy_of);
-    free(booking.waits);
     ids_meetings_done(&booking.meetings);
-    ids_arena_done(&booking.names);
-    ids_keymap_done(&booking.entry_of_wait);
-    ids_keymap_done(&booking.awaited_numbers);
+    ids_booking_done(&booking);
     return code;
 }

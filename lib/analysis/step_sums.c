@@ -64,21 +64,32 @@ int ids_step_sums_add_to(struct ids_step_sums *sums, size_t number, uint32_t ind
     ids_sum(&row->total_ps, ps);
     row->events++;
     struct ids_step_cell *cell = cell_of(row, index);
+    if (!cell && row->count == 2 * steps->count && row->unordered) { /* steps that alternate */
+        settle(row);
+        cell = cell_of(row, index);
+    }
     if (cell) {
         ids_sum(&cell->ps, ps);
         return 0;
     }
     if (!row->count) {
+        sums->is_full |= sums->cells + steps->count > IDS_STEP_SUM_CELLS;
         if (sums->cells + steps->count > IDS_STEP_SUM_CELLS) return 0;
         sums->cells += steps->count;
     }
     row->unordered |= row->count && row->cells[row->count - 1].step > index;
-    if (row->count == 2 * steps->count) settle(row); /* steps that alternate */
     cell = IDS_PUSH(row->cells, row->count, row->room);
     if (!cell) return -1;
     *cell = (struct ids_step_cell){index, ps};
     row->last = row->count - 1;
     return 0;
+}
+
+int ids_step_sums_take(struct ids_step_sums *sums, size_t number, const struct ids_step_sum *row) {
+    int failed = 0;
+    for (size_t i = 0; i < row->count && !failed; i++)
+        failed = ids_step_sums_add_to(sums, number, row->cells[i].step, row->cells[i].ps);
+    return failed;
 }
 
 const struct ids_step_sum *ids_step_sum_of(struct ids_step_sums *sums, size_t number) {

@@ -25,6 +25,7 @@ struct ids_step_sums {
     struct ids_step_sum *at; /* by the thing's number */
     size_t count, room;
     size_t cells; /* of all rows, were each to have one for every step */
+    int is_full;  /* a row has no cells because of the limit */
 };
 
 static inline struct ids_step_sums ids_step_sums_of(const struct ids_analysis *analysis) {
@@ -34,6 +35,8 @@ static inline struct ids_step_sums ids_step_sums_of(const struct ids_analysis *a
 int ids_step_sums_add(struct ids_step_sums *sums, size_t number, const struct ids_event *event, int64_t ps);
 /* The same for a step by its index; IDS_NONE counts to none. */
 int ids_step_sums_add_to(struct ids_step_sums *sums, size_t number, uint32_t step, int64_t ps);
+/* Adds what another row has of each step, which is in order. 0, or -1 when memory ran out. */
+int ids_step_sums_take(struct ids_step_sums *sums, size_t number, const struct ids_step_sum *row);
 /* The thing's row with its cells in order, valid until the next is added; one that nothing was counted for is empty. */
 const struct ids_step_sum *ids_step_sum_of(struct ids_step_sums *sums, size_t number);
 /* Σ of the squares of the sums by step, in s². */

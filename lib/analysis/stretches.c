@@ -62,9 +62,13 @@ static enum ids_account account_of_stretch(const struct ids_trace *trace, const 
     return op->collective ? IDS_COMM_TRANSFER : IDS_STALL_DEVICE; /* TPU: the -done of a copy has the copy beside it */
 }
 
+/* A collective of a framework is called by its kernel: every one of them is launched by the same op. */
+static int is_called_by_kernel(const struct ids_trace *trace, const struct ids_event *event) {
+    return event->op != IDS_NONE && event->collective && trace->ops[event->op].framework;
+}
+
 static struct ids_text name_of_work(const struct ids_trace *trace, const struct ids_event *event) {
-    /* A collective of a framework is called by its kernel: every one of them is launched by the same op. */
-    int by_kernel = event->op == IDS_NONE || (event->collective && trace->ops[event->op].framework);
+    int by_kernel = event->op == IDS_NONE || is_called_by_kernel(trace, event);
     uint32_t text = by_kernel ? 0 : trace->ops[event->op].name;
     if (!text)
         text = trace->names[event->name].display ? trace->names[event->name].display : trace->names[event->name].text;
@@ -79,21 +83,17 @@ static struct ids_text place_of_work(const struct ids_trace *trace, const struct
     return ids_strings_text(&trace->strings, text);
 }
 
-static void note_op(const struct ids_trace *trace, struct ids_ledger_entry *entry, uint32_t op) {
-    uint64_t one = entry->op ? trace->ops[entry->op - 1].fingerprint : 0, other = trace->ops[op].fingerprint;
-    if (one && other && one != other) entry->is_mixed = 1;
-    entry->op = op + 1;
-}
-
 static int entry_of_work(struct ids_booking *booking, enum ids_account account, const struct ids_event *event,
                          uint32_t *ret_entry) {
     const struct ids_trace *trace = booking->analysis->trace;
-    struct ids_found_entry *found =
-        event->op != IDS_NONE ? &booking->of_op[event->op] : &booking->of_event_name[event->name];
+    struct ids_found_entry by_both = {0}; /* each kernel of the op has an entry of its own */
+    struct ids_found_entry *found = is_called_by_kernel(trace, event) ? &by_both
+                                    : event->op != IDS_NONE           ? &booking->of_op[event->op]
+                                                                      : &booking->of_event_name[event->name];
     if (!found->number || found->account != (unsigned)account) {
         int64_t entry = ids_booking_entry(booking, account, name_of_work(trace, event), place_of_work(trace, event));
         if (entry < 0) return -1;
-        if (event->op != IDS_NONE) note_op(trace, &booking->ledger->entries[entry], event->op);
+        if (event->op != IDS_NONE) ids_ledger_entry_note_op(&booking->ledger->entries[entry], trace, event->op);
         *found = (struct ids_found_entry){(uint32_t)(entry + 1) & 0xffffff, account};
     }
     *ret_entry = found->number - 1;
@@ -186,7 +186,7 @@ static int see_gap(struct ids_booking *booking, const struct ids_stretch *stretc
     return 0;
 }
 
-int ids_book_stretch(void *context, const struct ids_stretch *stretch, struct ids_error *err) {
+static int book_stretch(void *context, const struct ids_stretch *stretch, struct ids_error *err) {
     struct ids_booking *booking = context;
     int code = 0;
     add_state(booking, stretch);
@@ -196,4 +196,31 @@ int ids_book_stretch(void *context, const struct ids_stretch *stretch, struct id
     if (stretch->rank == IDS_RANK_IDLE)
         return ids_host_time_divide(booking->host_time, booking->busy, stretch, put_idle, booking, err);
     return put_work(booking, stretch, err);
+}
+
+int ids_book_device(struct ids_booking *booking, uint32_t index, struct ids_error *err) {
+    const struct ids_analysis *analysis = booking->analysis;
+    struct ids_busy *busy = booking->busy = &analysis->busy[index];
+    booking->device = index;
+    booking->steps = ids_booking_steps(booking, index);
+    booking->least_ps = INT64_MAX; /* set by the first one */
+    ids_booking_set_place(booking, 0);
+    booking->part = 0;
+    booking->part_end_ps = ids_part_start(analysis, 1);
+    booking->pending =
+        (struct ids_ledger_interval){.from_ps = INT64_MIN, .to_ps = INT64_MIN}; /* nothing follows on it */
+    booking->gap_part_ps = 0;
+    ids_strip_begin(booking->strip, analysis->start_ps, analysis->end_ps);
+    int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
+    for (size_t i = 0; i < booking->steps->count; i++) {
+        const struct ids_device_step *step = &booking->steps->at[i];
+        if (step->step == IDS_NONE) continue;
+        if (step->from_ps < from_ps) from_ps = step->from_ps;
+        if (step->to_ps > to_ps) to_ps = step->to_ps;
+    }
+    int code =
+        from_ps < to_ps ? ids_sweep_device(booking->room, busy, from_ps, to_ps, book_stretch, booking, err) : 0;
+    if (!code) code = ids_book_pending(booking, err);
+    ids_strip_end(booking->strip, booking->ledger->strips + (size_t)index * (IDS_STRIP_CELLS + 1));
+    return code ? code : ids_booking_end_device(booking, err);
 }

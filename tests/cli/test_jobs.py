@@ -132,6 +132,22 @@ def many_kernels(count):
     return space([gpu])
 
 
+def many_entries(kernels, steps):
+    """Two GPUs with as many kernels each, none of them twice, in as many steps."""
+    planes = []
+    for device in range(2):
+        gpu = Plane(f'/device:GPU:{device}')
+        gpu.line(1, 'Stream #1(Kernel)')
+        for i in range(kernels):
+            gpu.event(f'kernel{device}_{i}', i * 1000000, 700000, {'correlation_id': i + 1})
+        if steps:
+            gpu.line(2, 'Steps')
+            for i in range(steps):
+                gpu.event(f'{i}', i * 1000000 * kernels // steps, 1000000 * kernels // steps)
+        planes.append(gpu)
+    return space(planes)
+
+
 def made(folder):
     def check(name, content, **how):
         path = folder / f'{name}.xplane.pb'
@@ -142,6 +158,10 @@ def made(folder):
     whole = check('threads', threads(), status=0, has=b'dataset.py')
     check('categories', categories(), status=0)
     check('lost_names', lost_names(), status=0)
+    # The limits of the ledger: 12,000 culprits of an account, 4,194,304 sums by step of all devices, and of one device.
+    check('many_entries', many_entries(7000, 0), status=0, has=b'(others)')
+    check('many_sums', many_entries(4500, 480), status=0)
+    check('too_many_sums', many_entries(5000, 900), status=0)
     cut = random.Random(22)
     for i in range(12):
         check(f'cut{i}', whole[:cut.randrange(100, len(whole))])
@@ -158,6 +178,9 @@ def main():
         compare(path, path.relative_to(SOURCE), status=0)
     for path in [*sorted(SOURCE.glob('testdata/json/*.json*'))[:3], SOURCE / 'testdata' / 'scale' / 'dev8']:
         compare(path, path.relative_to(SOURCE), status=0)
+    for path in sorted(SOURCE.glob('testdata/mini/*.mini')):
+        if path.read_text(encoding='utf-8').count('\nplane /device:') > 1:
+            compare(path, path.name, status=0)
     with tempfile.TemporaryDirectory() as folder:
         made(Path(folder))
     wrong = subprocess.run([IDSPROF, 'report', '--jobs=-1', 'x'], capture_output=True, text=True, timeout=60)

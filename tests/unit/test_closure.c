@@ -1,9 +1,11 @@
 /* The ledger closes, whatever a trace holds: generated traces with overlaps, moments, many streams, launches that are
  * missing or later than their work, several hosts, all kinds of devices. Each device's intervals follow each other
  * without a hole; their sums are the window's, each step's and each account's; the report's figures sum to what they
- * are parts of; savings sum to at most the step. */
+ * are parts of; savings sum to at most the step; and any number of threads reports the same. */
 #include "lib/analysis/analysis.h"
 #include "lib/analysis/context.h"
+#include "lib/base/parallel.h"
+#include "lib/report/render.h"
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"
 
@@ -274,6 +276,40 @@ static void check_report(const struct ids_trace *trace, const struct ids_params 
     ids_report_done(&report);
 }
 
+/* The caller frees it. */
+static char *report_by(unsigned jobs, const struct ids_trace *trace, const struct ids_params *params) {
+    struct ids_report report;
+    ids_report_init(&report);
+    ids_jobs_set(jobs, 0);
+    ck_assert_msg(!ids_analyze(trace, params, &report, &err), "%s", err.text);
+    ids_jobs_set(1, 0);
+    struct ids_section sections[32] = {0};
+    ck_assert_int_le(ids_analyzer_count, 32);
+    for (int i = 0; i < ids_analyzer_count; i++) {
+        sections[i].name = ids_analyzers[i]->name;
+        sections[i].metrics = ids_analyzers[i]->metrics;
+        sections[i].metric_count = ids_analyzers[i]->metric_count;
+        sections[i].tables = ids_analyzers[i]->tables;
+        sections[i].table_count = ids_analyzers[i]->table_count;
+    }
+    const struct ids_render render = {.sections = sections, .section_count = ids_analyzer_count};
+    char *json;
+    size_t length;
+    FILE *out = open_memstream(&json, &length);
+    ck_assert_ptr_nonnull(out);
+    ck_assert(!ids_render_json(&report, &render, out, &err));
+    fclose(out);
+    ids_report_done(&report);
+    return json;
+}
+
+static void check_jobs(const struct ids_trace *trace, const struct ids_params *params) {
+    char *one = report_by(1, trace, params), *many = report_by(2 + any(3), trace, params);
+    ck_assert_msg(!strcmp(one, many), "many threads report something else than one");
+    free(one);
+    free(many);
+}
+
 static void check_trace(struct ids_trace *trace) {
     memset(told, 0, sizeof told);
     memset(of_accounts_ps, 0, sizeof of_accounts_ps);
@@ -294,6 +330,7 @@ static void check_trace(struct ids_trace *trace) {
     for (size_t b = 0; b < analysis.busy_count && !code; b++) check_device(b);
     if (!code) check_entries();
     if (!code) check_report(trace, &analysis.params);
+    if (!code && analysis.busy_count > 1 && one_in(4)) check_jobs(trace, &analysis.params);
     ids_analysis_done(&analysis);
 }
 

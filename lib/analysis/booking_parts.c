@@ -1,0 +1,228 @@
+/* booking_parts.c - devices that are booked beside each other.
+ *
+ * A part is a booking of its own for devices that follow one another: the same code, with a ledger of its own. The
+ * whole takes the parts over in the order of devices. Entries are numbered in the order in which they are met, sums do
+ * not depend on their order, and of equals the first one counts: so the ledger is the one that one thread would have
+ * made. What depends on all that was met before, the limits, is left to that one: it books the part's devices again.
+ */
+#include "lib/analysis/booking.h"
+
+#include "lib/base/parallel.h"
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PARTS_OF_A_THREAD = 2, /* devices are not equally busy */
+    BYTES_OF_AN_EVENT = 16 /* of a file, so that ids_jobs_least says how many are worth a thread */
+};
+
+struct part {
+    uint32_t from, to; /* of analysis->busy */
+    struct ids_ledger ledger;
+    struct ids_booking booking;
+    int is_booked;
+};
+
+struct parts {
+    const struct ids_booking *whole;
+    struct part *at;
+    size_t count, room;
+};
+
+/* 0, or -1 when memory ran out. */
+static int cut(struct parts *parts) {
+    const struct ids_analysis *analysis = parts->whole->analysis;
+    uint64_t total = 0, events = 0;
+    for (size_t b = 0; b < analysis->busy_count; b++) total += analysis->busy[b].device->activity.count;
+    uint64_t wanted = total / ((uint64_t)ids_jobs() * PARTS_OF_A_THREAD);
+    if (wanted < ids_jobs_least() / BYTES_OF_AN_EVENT) wanted = ids_jobs_least() / BYTES_OF_AN_EVENT;
+    struct part *part = NULL;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        if (!part || events >= wanted) {
+            part = IDS_PUSH(parts->at, parts->count, parts->room);
+            if (!part) return -1;
+            *part = (struct part){.from = (uint32_t)b};
+            events = 0;
+        }
+        part->to = (uint32_t)b + 1;
+        events += analysis->busy[b].device->activity.count;
+    }
+    return 0;
+}
+
+/* What is by device lies in the whole's own arrays. */
+static int begin(const struct ids_booking *whole, struct part *part, struct ids_error *err) {
+    const struct ids_ledger *ledger = whole->ledger;
+    part->ledger = (struct ids_ledger){.in_window = ledger->in_window,
+                                       .idle = ledger->idle,
+                                       .both_ways_ps = ledger->both_ways_ps,
+                                       .in_step = ledger->in_step,
+                                       .first_step = ledger->first_step,
+                                       .strips = ledger->strips};
+    part->booking = (struct ids_booking){.analysis = whole->analysis,
+                                         .ledger = &part->ledger,
+                                         .by_step = ids_step_sums_of(whole->analysis),
+                                         .counts_steps = whole->counts_steps,
+                                         .meetings = whole->meetings,
+                                         .past = whole->past,
+                                         .busy_of = whole->busy_of};
+    if (ids_intern_z(&part->ledger.texts, "") == IDS_NO_TEXT) return ids_no_memory(err);
+    int code = ids_host_time_lend(whole->host_time, &part->booking.host_time, err);
+    return code ? code : ids_booking_make_room(&part->booking, err);
+}
+
+static void book_part(void *context, size_t number) {
+    struct parts *parts = context;
+    struct part *part = &parts->at[number];
+    struct ids_error unused = IDS_ERROR_INIT; /* who books the devices in order has the same one */
+    int code = begin(parts->whole, part, &unused);
+    for (uint32_t b = part->from; b < part->to && !code; b++) code = ids_book_device(&part->booking, b, &unused);
+    ids_booking_leave_room(&part->booking);
+    part->is_booked = !code && !part->booking.by_step.is_full;
+}
+
+static void end_part(const struct ids_booking *whole, struct part *part) {
+    struct ids_ledger *ledger = &part->ledger;
+    if (ledger->in_step == whole->ledger->in_step) {
+        ledger->in_window = ledger->idle = ledger->in_step = NULL;
+        ledger->both_ways_ps = NULL;
+        ledger->first_step = NULL;
+        ledger->strips = NULL;
+    }
+    ids_ledger_done(ledger);
+    ids_booking_done(&part->booking);
+}
+
+/* --- taking over ------------------------------------------------------------------------------------------------ */
+
+/* Whether no limit is reached by what the part has. */
+static int has_room(const struct ids_booking *whole, const struct part *part) {
+    for (int a = 0; a < IDS_ACCOUNT_COUNT; a++)
+        if (whole->ledger->count_of[a] + part->ledger.count_of[a] > IDS_LEDGER_ENTRIES) return 0;
+    return whole->by_step.cells + part->booking.by_step.cells <= IDS_STEP_SUM_CELLS;
+}
+
+/* The part's entries, and in numbers[] which ones of the whole they are. */
+static int take_entries(struct ids_booking *whole, struct part *part, uint32_t *numbers) {
+    struct ids_ledger *ledger = whole->ledger;
+    for (size_t e = 0; e < part->ledger.entry_count; e++) {
+        const struct ids_ledger_entry *theirs = &part->ledger.entries[e];
+        int64_t number = ids_booking_entry(whole, (enum ids_account)theirs->account,
+                                           ids_strings_text(&part->ledger.texts, theirs->culprit),
+                                           ids_strings_text(&part->ledger.texts, theirs->where));
+        if (number < 0) return -1;
+        numbers[e] = (uint32_t)number;
+        struct ids_ledger_entry *entry = &ledger->entries[number];
+        if (ids_ledger_entry_take(ledger, entry, &part->ledger, theirs, whole->analysis->trace) ||
+            ids_step_sums_take(&whole->by_step, (size_t)number, ids_step_sum_of(&part->booking.by_step, e)))
+            return -1;
+        whole->own[number].longest_ps = entry->longest_ps;
+    }
+    for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
+        const struct ids_ledger_longest *longest = &part->ledger.longest[a];
+        for (size_t i = 0; i < longest->count; i++) {
+            struct ids_ledger_interval interval = longest->at[i];
+            interval.entry = numbers[interval.entry];
+            ids_booking_keep_longest(whole, &interval);
+        }
+    }
+    return 0;
+}
+
+static int take_shares(struct ids_ledger *ledger, const struct ids_ledger *theirs, const uint32_t *numbers) {
+    for (size_t s = 0; s < theirs->share_count; s++) {
+        struct ids_entry_share *share = IDS_PUSH(ledger->shares, ledger->share_count, ledger->share_room);
+        if (!share) return -1;
+        *share = theirs->shares[s];
+        share->entry = numbers[share->entry];
+    }
+    return 0;
+}
+
+static int take_gaps(struct ids_booking *whole, const struct part *part, const uint32_t *numbers) {
+    const struct ids_gaps *theirs = &part->booking.gaps;
+    for (uint32_t b = part->from; b < part->to; b++) whole->analysis->busy[b].first_gap += whole->gaps.count;
+    for (size_t g = 0; g < theirs->count; g++) {
+        struct ids_gap *gap = IDS_PUSH(whole->gaps.at, whole->gaps.count, whole->gaps.room);
+        if (!gap) return -1;
+        *gap = theirs->at[g];
+        if (gap->entry != IDS_NONE) gap->entry = numbers[gap->entry];
+    }
+    return 0;
+}
+
+/* The waits of its devices, and what others ask of their past. */
+static int take_waits(struct ids_booking *whole, const struct part *part, const uint32_t *numbers) {
+    for (size_t w = 0; w < part->booking.wait_count; w++) {
+        struct ids_wait *wait = IDS_PUSH(whole->waits, whole->wait_count, whole->wait_room);
+        if (!wait) return -1;
+        *wait = part->booking.waits[w];
+    }
+    for (uint32_t b = part->from; b < part->to && whole->past; b++) {
+        struct ids_past *past = &whole->past[b];
+        for (size_t i = 0; i < past->count; i++)
+            if (past->at[i].entry != IDS_NONE) past->at[i].entry = numbers[past->at[i].entry];
+    }
+    return 0;
+}
+
+static int take(struct ids_booking *whole, struct part *part, struct ids_error *err) {
+    uint32_t *numbers = malloc((part->ledger.entry_count + 1) * sizeof *numbers);
+    int failed = !numbers || take_entries(whole, part, numbers) || take_shares(whole->ledger, &part->ledger, numbers) ||
+                 take_gaps(whole, part, numbers) || take_waits(whole, part, numbers);
+    free(numbers);
+    return failed ? ids_no_memory(err) : 0;
+}
+
+/* What a part that is not taken left of a device. */
+static void forget(struct ids_booking *whole, uint32_t device) {
+    struct ids_ledger *ledger = whole->ledger;
+    struct ids_busy *busy = &whole->analysis->busy[device];
+    size_t first = ledger->first_step[device], count = ledger->first_step[device + 1] - first;
+    memset(&ledger->in_window[device], 0, sizeof *ledger->in_window);
+    memset(&ledger->idle[device], 0, sizeof *ledger->idle);
+    memset(&ledger->in_step[first], 0, count * sizeof *ledger->in_step);
+    memset(busy->in_state_ps, 0, sizeof busy->in_state_ps);
+    memset(busy->parts, 0, sizeof busy->parts);
+    ledger->both_ways_ps[device] = 0;
+    if (whole->past) whole->past[device].count = 0;
+}
+
+static int book_again(struct ids_booking *whole, const struct part *part, struct ids_error *err) {
+    int code = 0;
+    for (uint32_t b = part->from; b < part->to && !code; b++) {
+        forget(whole, b);
+        code = ids_book_device(whole, b, err);
+    }
+    return code;
+}
+
+static int book_in_parts(struct ids_booking *booking, struct parts *parts, struct ids_error *err) {
+    int code = 0;
+    ids_parallel(parts->count, book_part, parts);
+    for (size_t i = 0; i < parts->count; i++) {
+        struct part *part = &parts->at[i];
+        if (!code)
+            code =
+                part->is_booked && has_room(booking, part) ? take(booking, part, err) : book_again(booking, part, err);
+        end_part(booking, part); /* what the next one brings may take its place */
+    }
+    return code;
+}
+
+int ids_book_devices(struct ids_booking *booking, struct ids_error *err) {
+    struct parts parts = {.whole = booking};
+    int code = 0;
+    /* A visitor gets the intervals of one device after the other. */
+    if (ids_jobs() > 1 && !booking->visitor && cut(&parts)) code = ids_no_memory(err);
+    if (!code && parts.count > 1) {
+        code = book_in_parts(booking, &parts, err);
+    } else {
+        for (size_t b = 0; b < booking->analysis->busy_count && !code; b++)
+            code = ids_book_device(booking, (uint32_t)b, err);
+    }
+    free(parts.at);
+    return code;
+}
