@@ -141,16 +141,12 @@ static int take_shares(struct ids_ledger *ledger, const struct ids_ledger *their
     return 0;
 }
 
-static int take_gaps(struct ids_booking *whole, const struct part *part, const uint32_t *numbers) {
-    const struct ids_gaps *theirs = &part->booking.gaps;
-    for (uint32_t b = part->from; b < part->to; b++) whole->analysis->busy[b].first_gap += whole->gaps.count;
-    for (size_t g = 0; g < theirs->count; g++) {
-        struct ids_gap *gap = IDS_PUSH(whole->gaps.at, whole->gaps.count, whole->gaps.room);
-        if (!gap) return -1;
-        *gap = theirs->at[g];
-        if (gap->entry != IDS_NONE) gap->entry = numbers[gap->entry];
+static void take_gaps(const struct ids_booking *whole, const struct part *part, const uint32_t *numbers) {
+    for (uint32_t b = part->from; b < part->to; b++) {
+        const struct ids_busy *busy = &whole->analysis->busy[b];
+        for (size_t g = 0; g < busy->gap_count; g++)
+            if (busy->gaps[g].entry != IDS_NONE) busy->gaps[g].entry = numbers[busy->gaps[g].entry];
     }
-    return 0;
 }
 
 /* The waits of its devices, and what others ask of their past. */
@@ -171,7 +167,8 @@ static int take_waits(struct ids_booking *whole, const struct part *part, const 
 static int take(struct ids_booking *whole, struct part *part, struct ids_error *err) {
     uint32_t *numbers = malloc((part->ledger.entry_count + 1) * sizeof *numbers);
     int failed = !numbers || take_entries(whole, part, numbers) || take_shares(whole->ledger, &part->ledger, numbers) ||
-                 take_gaps(whole, part, numbers) || take_waits(whole, part, numbers);
+                 take_waits(whole, part, numbers);
+    if (!failed) take_gaps(whole, part, numbers);
     free(numbers);
     return failed ? ids_no_memory(err) : 0;
 }
@@ -187,7 +184,19 @@ static void forget(struct ids_booking *whole, uint32_t device) {
     memset(busy->in_state_ps, 0, sizeof busy->in_state_ps);
     memset(busy->parts, 0, sizeof busy->parts);
     ledger->both_ways_ps[device] = 0;
+    busy->gap_count = 0;
     if (whole->past) whole->past[device].count = 0;
+}
+
+/* It is in the ledger. */
+typedef int swept_fn(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err);
+
+static int hand_on(const struct ids_booking *booking, uint32_t from, uint32_t to, swept_fn *swept,
+                   struct ids_error *err) {
+    int code = 0;
+    for (uint32_t b = from; b < to && !code && swept; b++)
+        code = swept(booking->analysis, &booking->analysis->busy[b], err);
+    return code;
 }
 
 static int book_again(struct ids_booking *whole, const struct part *part, struct ids_error *err) {
@@ -199,7 +208,7 @@ static int book_again(struct ids_booking *whole, const struct part *part, struct
     return code;
 }
 
-static int book_in_parts(struct ids_booking *booking, struct parts *parts, struct ids_error *err) {
+static int book_in_parts(struct ids_booking *booking, struct parts *parts, swept_fn *swept, struct ids_error *err) {
     int code = 0;
     ids_parallel(parts->count, book_part, parts);
     for (size_t i = 0; i < parts->count; i++) {
@@ -207,21 +216,26 @@ static int book_in_parts(struct ids_booking *booking, struct parts *parts, struc
         if (!code)
             code =
                 part->is_booked && has_room(booking, part) ? take(booking, part, err) : book_again(booking, part, err);
+        if (!code) code = hand_on(booking, part->from, part->to, swept, err);
         end_part(booking, part); /* what the next one brings may take its place */
     }
     return code;
 }
 
-int ids_book_devices(struct ids_booking *booking, struct ids_error *err) {
+int ids_book_devices(struct ids_booking *booking,
+                     int (*swept)(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err),
+                     struct ids_error *err) {
     struct parts parts = {.whole = booking};
     int code = 0;
     /* A visitor gets the intervals of one device after the other. */
     if (ids_jobs() > 1 && !booking->visitor && cut(&parts)) code = ids_no_memory(err);
     if (!code && parts.count > 1) {
-        code = book_in_parts(booking, &parts, err);
+        code = book_in_parts(booking, &parts, swept, err);
     } else {
-        for (size_t b = 0; b < booking->analysis->busy_count && !code; b++)
-            code = ids_book_device(booking, (uint32_t)b, err);
+        for (uint32_t b = 0; b < booking->analysis->busy_count && !code; b++) {
+            code = ids_book_device(booking, b, err);
+            if (!code) code = hand_on(booking, b, b + 1, swept, err);
+        }
     }
     free(parts.at);
     return code;

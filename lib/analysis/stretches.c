@@ -218,8 +218,7 @@ int ids_book_device(struct ids_booking *booking, uint32_t index, struct ids_erro
         if (step->from_ps < from_ps) from_ps = step->from_ps;
         if (step->to_ps > to_ps) to_ps = step->to_ps;
     }
-    int code =
-        from_ps < to_ps ? ids_sweep_device(booking->room, busy, from_ps, to_ps, book_stretch, booking, err) : 0;
+    int code = from_ps < to_ps ? ids_sweep_device(booking->room, busy, from_ps, to_ps, book_stretch, booking, err) : 0;
     if (!code) code = ids_book_pending(booking, err);
     ids_strip_end(booking->strip, booking->ledger->strips + (size_t)index * (IDS_STRIP_CELLS + 1));
     return code ? code : ids_booking_end_device(booking, err);

@@ -148,6 +148,24 @@ def many_entries(kernels, steps):
     return space(planes)
 
 
+def many_regions(each):
+    """Two GPUs that work one after the other, and a thread with two regions in each gap, none of them twice. Where the second GPU's are
+    more than there is room for, both belong to one culprit, and are one interval."""
+    long, host = each * 1000000000, Plane('/host:CPU')
+    host.line(1, 'thread')
+    planes = [Plane(f'/device:GPU:{device}') for device in range(2)]
+    for device, gpu in enumerate(planes):
+        gpu.line(1, 'Stream #1(Kernel)')
+        gpu.event('long', long if not device else 0, long)
+        for i in range(device * each, device * each + each):
+            at, link = i * 1000000000, {'correlation_id': i + 1}
+            host.event(f'region{i}a', at, 400000000)
+            host.event(f'region{i}b', at + 400000000, 400000000)
+            host.event('cuLaunchKernel', at + 800000000, 10000000, link)
+            gpu.event('k', at + 820000000, 100000000, link)
+    return space([*planes, host])
+
+
 def made(folder):
     def check(name, content, **how):
         path = folder / f'{name}.xplane.pb'
@@ -160,6 +178,7 @@ def made(folder):
     check('lost_names', lost_names(), status=0)
     # The limits of the ledger: 12,000 culprits of an account, 4,194,304 sums by step of all devices, and of one device.
     check('many_entries', many_entries(7000, 0), status=0, has=b'(others)')
+    check('many_regions', many_regions(4000), status=0, has=b'(others)')
     check('many_sums', many_entries(4500, 480), status=0)
     check('too_many_sums', many_entries(5000, 900), status=0)
     cut = random.Random(22)
