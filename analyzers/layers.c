@@ -26,7 +26,9 @@ static const struct ids_metric_def metrics[] = {
      "SELECT sum(o.self_ps * (coalesce(p.pass, '') LIKE 'backward%')) * 1.0 / sum(o.self_ps) FROM activities o LEFT "
      "JOIN op p ON p.id = o.op_id WHERE o.run = :run AND o.is_active = 1 AND o.is_beside = 0"},
     {"layers.recomputed_share", "recomputed", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "Share of all device time of what jax.checkpoint computes again for the backward pass (rematted_computation).",
+     "Share of all device time of what is computed again for the backward pass: by jax.checkpoint "
+     "(rematted_computation), "
+     "by PyTorch's torch.utils.checkpoint where the file has Python's functions (with_stack).",
      "SELECT sum(o.self_ps * (coalesce(p.pass, '') = 'recomputed')) * 1.0 / sum(o.self_ps) FROM activities o LEFT "
      "JOIN op p ON p.id = o.op_id WHERE o.run = :run AND o.is_active = 1 AND o.is_beside = 0"},
 };
@@ -290,7 +292,16 @@ static int list_layer(struct growing *growing, struct ids_report *report, const 
     return 0;
 }
 
-static void put_shares(struct ids_report *report, const struct ids_op_rows *rows) {
+/* What PyTorch computes again is known by the functions of Python around it. */
+static int can_tell_again(const struct ids_trace *trace, const int64_t pass_ps[IDS_PASS_COUNT]) {
+    if (!trace->call_count || pass_ps[IDS_PASS_RECOMPUTED] || !pass_ps[IDS_PASS_BACKWARD]) return 1;
+    for (size_t i = 0; i < trace->call_count; i++) {
+        if (trace->calls[i].frame) return 1;
+    }
+    return 0;
+}
+
+static void put_shares(const struct ids_trace *trace, struct ids_report *report, const struct ids_op_rows *rows) {
     int64_t scoped_ps = 0, pass_ps[IDS_PASS_COUNT] = {0}, all_ps = rows->all_ps;
     int is_placed = 0;
     for (size_t i = 0; i < rows->count; i++) {
@@ -306,7 +317,12 @@ static void put_shares(struct ids_report *report, const struct ids_op_rows *rows
     }
     ids_report_metric(report, "layers.scoped_share", NULL, ids_share_of(scoped_ps, all_ps));
     ids_report_metric(report, "layers.backward_share", NULL, ids_share_of(pass_ps[IDS_PASS_BACKWARD], all_ps));
-    ids_report_metric(report, "layers.recomputed_share", NULL, ids_share_of(pass_ps[IDS_PASS_RECOMPUTED], all_ps));
+    if (can_tell_again(trace, pass_ps))
+        ids_report_metric(report, "layers.recomputed_share", NULL, ids_share_of(pass_ps[IDS_PASS_RECOMPUTED], all_ps));
+    else
+        ids_report_no_data(report, "layers.recomputed_share", IDS_UNIT_RATIO, NULL,
+                           "Python's functions were not recorded (with_stack), which tell what a checkpoint computes "
+                           "again");
 }
 
 static int layers_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
@@ -321,7 +337,7 @@ static int layers_run(struct ids_analysis *analysis, struct ids_report *report, 
         if (list_layer(&growing, report, &all[i], rows.all_ps)) code = ids_no_memory(err);
     }
     if (!code && rows.all_ps && rows.count)
-        put_shares(report, &rows);
+        put_shares(analysis->trace, report, &rows);
     else if (!code)
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
                             analysis->busy_count ? "no device event of this trace carries an HLO op, or is known to be "

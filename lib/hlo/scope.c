@@ -174,7 +174,7 @@ int ids_is_backward(const char *op_name) {
 const char *ids_pass_of(const char *op_name) {
     if (strstr(op_name, "rematted_computation")) return "recomputed";
     /* PyTorch's: the nodes of the backward pass inside have names of their own, and are no part of this one. */
-    if (strstr(op_name, "CheckpointFunctionBackward/")) return "recomputed";
+    if (strstr(op_name, "CheckpointFunctionBackward/") || strstr(op_name, "torch::checkpoint/")) return "recomputed";
     if (strstr(op_name, "custom_vjp")) return ids_is_backward(op_name) ? "backward, custom vjp" : "custom vjp";
     if (ids_is_backward(op_name)) return "backward";
     return strstr(op_name, "jvp(") ? "forward" : "";

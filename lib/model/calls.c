@@ -1,6 +1,7 @@
 #include "lib/model/calls.h"
 
 #include "lib/base/vec.h"
+#include "lib/model/checkpoints.h"
 #include "lib/model/dimensions.h"
 
 #include <stdlib.h>
@@ -29,8 +30,11 @@ struct ids_open_call {
     uint64_t link;              /* of a backward op: the key of its forward op */
     uint32_t scope, op, outer;  /* texts */
     uint32_t frame, user_frame; /* texts: the innermost one, and that outside the framework */
+    uint32_t checkpoint;        /* text: the scope in which a checkpointed function was called */
     uint8_t in_module;          /* scope is of modules, not of regions */
     uint8_t is_autograd;        /* scope is that of the forward op `link` */
+    uint8_t in_checkpoint;      /* `checkpoint` is known */
+    uint8_t is_again;           /* what runs is computed again, for the backward op of `link` */
 };
 
 /* A chain of frames is as long as calls nest, unless a damaged file has a circle. */
@@ -101,19 +105,35 @@ int ids_calls_arrow(struct ids_calls *calls, uint32_t host, uint32_t track, int6
 
 /* ---- names ---- */
 
-enum call_part { PART_UNKNOWN, PART_BUILT_IN, PART_MODULE, PART_FRAMEWORK, PART_PROGRAM, PART_NODE };
+enum call_part {
+    PART_UNKNOWN,
+    PART_BUILT_IN,
+    PART_MODULE,
+    PART_FRAMEWORK,
+    PART_CHECKPOINT,
+    PART_AGAIN,
+    PART_PROGRAM,
+    PART_NODE
+};
+
+static enum call_part part_of_frame(struct ids_text text) {
+    enum ids_checkpoint_frame checkpoint = ids_checkpoint_frame_of(text);
+    if (checkpoint) return checkpoint == IDS_CHECKPOINT_CALL ? PART_CHECKPOINT : PART_AGAIN;
+    int is_framework = ids_text_begins(text, "torch/") || ids_text_contains(text, "/torch/");
+    return is_framework ? PART_FRAMEWORK : PART_PROGRAM;
+}
 
 /* Names are few and events many: each is looked at once. */
 static enum call_part part_of(struct ids_calls *calls, uint32_t name) {
     uint8_t *part = &calls->trace->names[name].call_part;
     if (*part) return (enum call_part) * part;
     struct ids_text text = text_of_name(calls, name);
-    *part = ids_text_begins(text, autograd_prefix) ? PART_NODE
-            : ids_text_begins(text, module_prefix) ? PART_MODULE
-            : !text.length || *text.at == '<'      ? PART_BUILT_IN /* they bear an address */
-            : ids_text_begins(text, "torch/") || ids_text_contains(text, "/torch/") ? PART_FRAMEWORK
-                                                                                    : PART_PROGRAM;
-    return (enum call_part) * part;
+    enum call_part found = ids_text_begins(text, autograd_prefix) ? PART_NODE
+                           : ids_text_begins(text, module_prefix) ? PART_MODULE
+                           : !text.length || *text.at == '<'      ? PART_BUILT_IN /* they bear an address */
+                                                                  : part_of_frame(text);
+    *part = (uint8_t)found;
+    return found;
 }
 
 /* ---- scopes ---- */
@@ -232,7 +252,7 @@ int ids_calls_begin(struct ids_calls *calls, uint32_t track) {
     return 0;
 }
 
-static int put_forward(struct ids_calls *calls, uint64_t key, int64_t start_ps, uint32_t scope) {
+static int put_forward(struct ids_calls *calls, uint64_t key, int64_t start_ps, const struct ids_open_call *open) {
     uint64_t *place = ids_keymap_at(&calls->forward_map, key);
     if (!place) return -1;
     struct ids_forward *forward = *place ? &calls->forwards[*place - 1] : NULL;
@@ -245,7 +265,10 @@ static int put_forward(struct ids_calls *calls, uint64_t key, int64_t start_ps, 
     /* Of the ops that bear a number the one that began last made the node. */
     if (forward->track != calls->track) forward->track = IDS_NONE;
     forward->start_ps = start_ps;
-    forward->scope = scope;
+    forward->scope = open->scope;
+    forward->checkpoint = open->checkpoint;
+    forward->in_checkpoint = open->in_checkpoint;
+    forward->again = open->is_again ? open->link : 0;
     return 0;
 }
 
@@ -259,7 +282,7 @@ static int pass_arrows(struct ids_calls *calls, int64_t before_ps) {
             if (calls->stack[i].end_ps > arrow->at_ps) open = &calls->stack[i];
         }
         if (!open) continue;
-        if (arrow->is_out && put_forward(calls, arrow->key, arrow->at_ps, open->scope)) return -1;
+        if (arrow->is_out && put_forward(calls, arrow->key, arrow->at_ps, open)) return -1;
         if (arrow->is_out) continue;
         open->link = calls->last_link = arrow->key;
         open->is_autograd = 1;
@@ -267,11 +290,27 @@ static int pass_arrows(struct ids_calls *calls, int64_t before_ps) {
     return 0;
 }
 
-static void open_frame(struct ids_calls *calls, uint32_t name, struct ids_open_call *open) {
+/* What runs from here on is no part of the node of autograd that needs it. */
+static int compute_again(struct ids_calls *calls, struct ids_open_call *open) {
+    static const char mark[] = IDS_CHECKPOINT_MARK;
+    open->is_again = 1;
+    open->op = open->in_checkpoint = 0;
+    open->outer = ids_intern(&calls->trace->strings, mark, sizeof mark - 1);
+    return open->outer == IDS_NO_TEXT ? -1 : 0;
+}
+
+static void call_checkpoint(struct ids_open_call *open) {
+    open->checkpoint = open->scope;
+    open->in_checkpoint = 1;
+}
+
+static int open_frame(struct ids_calls *calls, uint32_t name, struct ids_open_call *open) {
     enum call_part part = part_of(calls, name);
-    if (part < PART_FRAMEWORK) return;
+    if (part < PART_FRAMEWORK) return 0;
     open->frame = calls->trace->names[name].text;
     if (part == PART_PROGRAM) open->user_frame = open->frame;
+    if (part == PART_CHECKPOINT) call_checkpoint(open);
+    return part == PART_AGAIN ? compute_again(calls, open) : 0;
 }
 
 static int open_op(struct ids_calls *calls, int64_t start_ps, uint32_t name, uint32_t mark_number,
@@ -284,12 +323,17 @@ static int open_op(struct ids_calls *calls, int64_t start_ps, uint32_t name, uin
         open->op = ids_intern(&calls->trace->strings, text.at + prefix, text.length - prefix);
         if (open->op == IDS_NO_TEXT) return -1;
         open->scope = open->outer = 0;
-        open->in_module = open->is_autograd = 0;
+        open->in_module = open->is_autograd = open->in_checkpoint = 0;
+        open->is_again = (uint8_t)ids_checkpoint_is_node(ids_strings_text(&calls->trace->strings, open->op));
         open->link = calls->last_link; /* a node without a forward op comes with the one before */
     }
     if (!open->outer) open->outer = open->op;
+    if (ids_checkpoint_is_function(text_of_name(calls, name))) {
+        call_checkpoint(open);
+        open->outer = 0; /* what it calls is what the program calls */
+    }
     if (!mark || mark->kind == MARK_OTHER) return 0;
-    if (mark->kind == MARK_FORWARD) return put_forward(calls, mark->id, start_ps, open->scope);
+    if (mark->kind == MARK_FORWARD) return put_forward(calls, mark->id, start_ps, open);
     if (open->is_autograd && open->link != mark->id) return 0; /* an arrow told */
     open->link = calls->last_link = mark->id;
     open->is_autograd = 1;
@@ -298,7 +342,7 @@ static int open_op(struct ids_calls *calls, int64_t start_ps, uint32_t name, uin
 
 static int call_of(struct ids_calls *calls, const struct ids_call *call, uint32_t *ret_number) {
     uint64_t key = ids_key_of(ids_key_of(ids_key_of(call->scope, call->op), ids_key_of(call->outer, call->frame)),
-                              ids_key_of(call->source, call->is_backward));
+                              ids_key_of(call->source, call->pass));
     uint64_t *place = ids_keymap_at(&calls->map, key);
     if (!place) return -1;
     if (!*place) {
@@ -313,7 +357,8 @@ static int call_of(struct ids_calls *calls, const struct ids_call *call, uint32_
 }
 
 static struct ids_call inside(const struct ids_open_call *top) {
-    return (struct ids_call){top->scope, top->op, top->outer, top->frame, top->user_frame, top->is_autograd};
+    enum ids_call_pass pass = top->is_again ? IDS_CALL_AGAIN : top->is_autograd ? IDS_CALL_BACKWARD : IDS_CALL_FORWARD;
+    return (struct ids_call){top->scope, top->op, top->outer, top->frame, top->user_frame, pass};
 }
 
 static int launch(struct ids_calls *calls, const struct ids_open_call *top, struct ids_event *event) {
@@ -356,7 +401,7 @@ int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, u
         } else if (mark != IDS_NONE && open.in_module) {
             open.scope = open.in_module = 0;
         }
-        open_frame(calls, name, &open);
+        if (!code) code = open_frame(calls, name, &open);
     } else if (event && event->annotation && kind != IDS_KIND_STEP_MARK) {
         if (!open.in_module) code = inner_scope(calls, open.scope, text_of_name(calls, name), &open.scope);
     } else {
@@ -370,6 +415,21 @@ int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, u
 
 /* ---- joins ---- */
 
+/* The place of what ran as `*scope` when it was computed again for the backward op of that key; 0: it was not. Inside
+ * checkpoints computed again there may be others. */
+static int again_scope(struct ids_calls *calls, uint64_t key, uint32_t *scope) {
+    enum { NESTED = 16 };
+    uint64_t place;
+    for (int depth = 0; key && depth < NESTED && ids_keymap_get(&calls->forward_map, key, &place); depth++) {
+        const struct ids_forward *forward = &calls->forwards[place - 1];
+        if (forward->track == IDS_NONE) return 0;
+        uint32_t around = forward->in_checkpoint ? forward->checkpoint : forward->scope;
+        if (ids_checkpoint_scope(&calls->trace->strings, around, *scope, forward->in_checkpoint, scope)) return -1;
+        key = forward->again;
+    }
+    return 0;
+}
+
 int ids_calls_join(struct ids_calls *calls, struct ids_event *launch) {
     struct ids_trace *trace = calls->trace;
     uint64_t place;
@@ -381,9 +441,13 @@ int ids_calls_join(struct ids_calls *calls, struct ids_event *launch) {
     const struct ids_event *around = ids_track_at(&trace->tracks[forward->track], forward->start_ps);
     if (around != launch) launch->launch = around;
     struct ids_call call = trace->calls[launch->call - 1];
-    if (!call.is_backward || call.scope || !forward->scope) return 0;
-    call.scope = forward->scope;
-    return call_of(calls, &call, &launch->call);
+    uint32_t scope = forward->scope, had = call.scope;
+    if (call.pass == IDS_CALL_FORWARD || (call.pass == IDS_CALL_BACKWARD && call.scope)) return 0;
+    if (call.pass == IDS_CALL_AGAIN ? again_scope(calls, launch->consumes, &call.scope)
+                                    : again_scope(calls, forward->again, &scope))
+        return -1;
+    if (call.pass == IDS_CALL_BACKWARD) call.scope = scope;
+    return call.scope == had ? 0 : call_of(calls, &call, &launch->call);
 }
 
 /* "train.py(12): step" as sources are written: "train.py:12". */
@@ -409,7 +473,8 @@ static int source_of(struct ids_trace *trace, uint32_t frame, uint32_t *ret_sour
 static uint32_t call_of_work(const struct ids_calls *calls, const struct ids_event *work) {
     const uint32_t by_launch = work->launch ? work->launch->call : 0;
     uint64_t by_number;
-    if (by_launch && calls->trace->calls[by_launch - 1].op) return by_launch;
+    const struct ids_call *call = by_launch ? &calls->trace->calls[by_launch - 1] : NULL;
+    if (call && (call->op || call->pass == IDS_CALL_AGAIN)) return by_launch;
     return work->produces && ids_keymap_get(&calls->external, work->produces, &by_number) ? (uint32_t)by_number
                                                                                           : by_launch;
 }
@@ -423,7 +488,7 @@ int ids_calls_op(struct ids_calls *calls, struct ids_keymap *ops, const struct i
     uint32_t op_name = call.op ? call.op : call.scope ? trace->names[work->name].text : 0, path = call.scope;
     if (!op_name) return 0;
     struct ids_text outer = ids_strings_text(&trace->strings, call.outer);
-    if (call.op && call.outer != call.op && inner_scope(calls, path, outer, &path)) return -1;
+    if (call.outer && call.outer != call.op && inner_scope(calls, path, outer, &path)) return -1;
     if (inner_scope(calls, path, ids_strings_text(&trace->strings, op_name), &path)) return -1;
     uint64_t *place = ids_keymap_at(ops, ids_key_of(path, op_name));
     if (!place) return -1;

@@ -19,8 +19,11 @@
 /* Where a forward op ran, for what runs backward. */
 struct ids_forward {
     int64_t start_ps;
-    uint32_t track; /* IDS_NONE: several threads have that sequence number, and it tells nothing */
-    uint32_t scope; /* text */
+    uint32_t track;      /* IDS_NONE: several threads have that sequence number, and it tells nothing */
+    uint32_t scope;      /* text */
+    uint32_t checkpoint; /* text: the scope in which the checkpoint around it was called */
+    uint64_t again;      /* it is computed again for the backward op of this key, itself a forward op; 0: it is not */
+    uint8_t in_checkpoint;
 };
 
 struct ids_calls {

@@ -251,6 +251,12 @@ struct ids_op {
     uint8_t meets;         /* 1: on the CPU it waited for its peers inside (IDS_KIND_STALL) */
 };
 
+enum ids_call_pass {
+    IDS_CALL_FORWARD,
+    IDS_CALL_BACKWARD, /* on a thread of autograd; the scope is that of the forward op */
+    IDS_CALL_AGAIN,    /* there too, but it is the forward pass of a checkpoint, a second time (checkpoints.h) */
+};
+
 /* What the framework was doing when it launched work, where the file tells (Kineto); texts, 0 unknown. */
 struct ids_call {
     uint32_t scope;  /* the modules around it, "MLP_0/Linear_1"; without any the regions that the program named */
@@ -258,7 +264,7 @@ struct ids_call {
     uint32_t outer;  /* the outermost: aten::linear, or the node of autograd, AddmmBackward0 */
     uint32_t frame;  /* the innermost Python frame that is no built-in: "torch/nn/modules/linear.py(113): forward" */
     uint32_t source; /* the innermost one outside the framework: "train.py(12): step" */
-    uint32_t is_backward; /* 1: on a thread of autograd; the scope is that of the forward op */
+    uint32_t pass;   /* enum ids_call_pass */
 };
 
 /* How a kernel was launched. Values are -1 where unknown. */

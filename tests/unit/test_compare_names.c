@@ -73,6 +73,7 @@ START_TEST(passes) {
     ck_assert_str_eq(ids_pass_of("jit(f)/transpose(jvp(a))/jvp(a)/checkpoint/rematted_computation/mul"), "recomputed");
     ck_assert_str_eq(ids_pass_of("MLP_0/CheckpointFunctionBackward/aten::addmm"), "recomputed");
     ck_assert_str_eq(ids_pass_of("MLP_0/CheckpointFunctionBackward"), "backward");
+    ck_assert_str_eq(ids_pass_of("MLP_0/torch::checkpoint/aten::addmm"), "recomputed");
     ck_assert_str_eq(ids_pass_of("gradient_tape/model/dense/MatMul"), "backward");
     ck_assert_str_eq(ids_pass_of("MLP_0/Linear_1/AddmmBackward0/aten::mm"), "backward");
     ck_assert_str_eq(ids_pass_of("torch::autograd::AccumulateGrad/aten::mul"), "backward");
