@@ -63,9 +63,10 @@ static uint64_t hash(const char *text) {
 }
 
 static uint64_t key_of(const struct ids_op_row *op) {
-    if (*op->fingerprint) return ids_key_of(hash(op->module), hash(op->fingerprint));
+    uint64_t program = *op->module ? hash(op->module) : ids_hash_without_numbers(op->place);
+    if (*op->fingerprint) return ids_key_of(program, hash(op->fingerprint));
     uint64_t name = ids_key_of(hash(op->module), hash(op->name));
-    return ids_key_of(name, *op->module ? 0 : ids_hash_without_numbers(op->place));
+    return ids_key_of(name, *op->module ? 0 : program);
 }
 
 /* "fusion." of "fusion.12" and "fusion.17": not into a number. */

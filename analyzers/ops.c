@@ -11,18 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What op_key is of. */
+#define OF_FRAMEWORK(column) "CASE WHEN is_framework = 1 THEN " column " ELSE NULL END"
+#define OP_COLUMNS                                                                                   \
+    "module, program_id, op, " OF_FRAMEWORK("op_name") ", " OF_FRAMEWORK("shape") ", " OF_FRAMEWORK( \
+        "flops") ", " OF_FRAMEWORK("bytes_accessed")
+
 static const struct ids_metric_def metrics[] = {
     {"ops.count", "distinct ops", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Ops that ran in the window: HLO ops by program and name, ops of the framework by their place in the program.",
-     "SELECT count(*) FROM (SELECT DISTINCT module, program_id, op, CASE WHEN is_framework = 1 THEN op_name ELSE NULL "
-     "END "
-     "FROM ops WHERE run = :run AND is_active = 1 AND "
-     "is_beside = 0)"},
+     "Ops that ran in the window: HLO ops by program and name, ops of the framework by their place in the program and "
+     "by what they compute.",
+     "SELECT count(*) FROM (SELECT DISTINCT " OP_COLUMNS
+     " FROM ops WHERE run = :run AND is_active = 1 AND is_beside = 0)"},
     {"ops.top_share", "largest op", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of all device time of the op with the most self time.",
      "SELECT max(self_ps) * 1.0 / (SELECT sum(self_ps) FROM activities WHERE run = :run AND is_active = 1 AND "
      "is_beside = 0) FROM (SELECT sum(self_ps) AS self_ps FROM ops WHERE run = :run AND is_active = 1 AND is_beside = "
-     "0 GROUP BY module, program_id, op, CASE WHEN is_framework = 1 THEN op_name ELSE NULL END)"},
+     "0 GROUP BY " OP_COLUMNS ")"},
 };
 
 static const struct ids_column_def columns[] = {
@@ -117,10 +122,11 @@ static const struct ids_table_def op_steps = {
 };
 
 /* One op on all devices and hosts: module and op by name, and the program, of which there may be several of one
- * name. */
+ * name. Those of a framework are told apart by where they stand, and by what they compute. */
 static uint64_t op_key(const struct ids_trace *trace, const struct ids_op *op) {
     const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
-    uint64_t place = op->framework ? op->framework_name : 0;
+    uint64_t cost = ids_key_of(ids_key_of((uint64_t)op->flops, (uint64_t)op->bytes_accessed), op->shape);
+    uint64_t place = op->framework ? ids_key_of(op->framework_name, cost) : 0;
     return ids_key_of(ids_key_of(module ? module->name : 0, module ? module->program_id : place), op->name);
 }
 

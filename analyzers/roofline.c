@@ -1,6 +1,7 @@
 /* roofline.c - how good the busy time is: operations and bytes a second against what the device can do, what bounds the
  * ops, and what a step would win if each ran at its roofline (lib/analysis/op_costs.h). */
 #include "analyzers/cost_cells.h"
+#include "analyzers/model_flops.h"
 #include "analyzers/op_rows.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/metric_sql.h"
@@ -117,38 +118,20 @@ static const struct ids_table_def programs = {
 
 /* ---- metrics ---- */
 
-#define ROUNDING 1e-9 /* of sums of times that are the same */
-
-/* NULL: there is no value. */
-static struct ids_metric *put_share(struct ids_report *report, const char *id, const char *device, double part,
-                                    double whole, const char *missing) {
-    if (missing)
-        ids_report_no_data(report, id, IDS_UNIT_RATIO, device, "%s", missing);
-    else if (!(part <= whole * (1 + ROUNDING)))
-        ids_report_no_data(report, id, IDS_UNIT_RATIO, device,
-                           "more than the peak: the peak or the counted operations and bytes are wrong");
-    else
-        return ids_report_metric(report, id, device, ids_real_value(IDS_UNIT_RATIO, part / whole));
+static struct ids_metric *put_rate(struct ids_report *report, const char *id, enum ids_unit unit, const char *device,
+                                   int known, double amount, double time) {
+    if (known) return ids_report_metric(report, id, device, ids_real_value(unit, amount / time));
+    ids_report_no_data(report, id, unit, device, "no op of this trace has a known number of %s",
+                       unit == IDS_UNIT_RATE ? "bytes" : "operations");
     return NULL;
 }
 
-static void put_rate(struct ids_report *report, const char *id, enum ids_unit unit, const char *device, int known,
-                     double amount, double time) {
-    if (known)
-        ids_report_metric(report, id, device, ids_real_value(unit, amount / time));
-    else
-        ids_report_no_data(report, id, unit, device, "no op of this trace has a known number of %s",
-                           unit == IDS_UNIT_RATE ? "bytes" : "operations");
-}
-
-#define NO_PEAK "the peak of this device is not known: give "
-static const char no_peak_flops[] = NO_PEAK "--peak-flops (900 TFLOP/s)",
-                  no_peak_bandwidth[] = NO_PEAK "--peak-bandwidth (3000 GB/s)",
-                  no_peaks[] = NO_PEAK "--peak-flops (900 TFLOP/s) and --peak-bandwidth (3000 GB/s)";
+static const char no_peak_bandwidth[] = IDS_NO_PEAK "--peak-bandwidth (3000 GB/s)",
+                  no_peaks[] = IDS_NO_PEAK "--peak-flops (900 TFLOP/s) and --peak-bandwidth (3000 GB/s)";
 
 static const char *why_no_flops(const struct ids_op_cost *cost) {
     if (!cost->has_flops) return "no op of this trace has a known number of operations";
-    return cost->flops_time > 0 || cost->flops <= 0 ? NULL : no_peak_flops;
+    return cost->flops_time > 0 || cost->flops <= 0 ? NULL : IDS_NO_PEAK_FLOPS;
 }
 
 static const char *why_no_bytes(const struct ids_op_cost *cost) {
@@ -159,19 +142,20 @@ static const char *why_no_bytes(const struct ids_op_cost *cost) {
 static const char *why_no_roof(const struct ids_op_cost *cost) {
     if (cost->has_roof) return NULL;
     if (!cost->has_flops && !cost->has_bytes) return "no op of this trace has a known cost";
-    return cost->flops_time > 0 ? no_peak_bandwidth : cost->bytes_time > 0 ? no_peak_flops : no_peaks;
+    return cost->flops_time > 0 ? no_peak_bandwidth : cost->bytes_time > 0 ? IDS_NO_PEAK_FLOPS : no_peaks;
 }
 
 static void put_memory_bound(struct ids_report *report, const char *device, const struct ids_op_cost *cost) {
     const char *missing = why_no_roof(cost);
     if (!missing && cost->memory_time * 2 <= cost->judged_time) missing = "memory does not bound most of the time";
-    put_share(report, "efficiency.memory_bound", device, cost->memory_roof, cost->memory_time, missing);
+    ids_efficiency_share(report, "efficiency.memory_bound", device, cost->memory_roof, cost->memory_time, missing);
 }
 
 /* What something is known of: costs, and the windows of the devices that have them, in seconds. */
 struct costs_in_windows {
     struct ids_op_cost cost;
     double flops, bytes, roof;
+    int by_shapes; /* of a framework's ops, by what they were called with */
 };
 
 static void add_device(struct costs_in_windows *sum, const struct ids_op_cost *cost, double window) {
@@ -185,94 +169,20 @@ static void add_device(struct costs_in_windows *sum, const struct ids_op_cost *c
 static void put_efficiency(struct ids_report *report, const char *device, const struct costs_in_windows *sum) {
     const struct ids_op_cost *cost = &sum->cost;
     double time = sum->roof;
-    put_rate(report, "efficiency.flops", IDS_UNIT_FLOPS, device, cost->has_flops, cost->flops, sum->flops);
+    struct ids_metric *flops =
+        put_rate(report, "efficiency.flops", IDS_UNIT_FLOPS, device, cost->has_flops, cost->flops, sum->flops);
+    if (flops && sum->by_shapes)
+        ids_report_rule(report, flops,
+                        "counted from the shapes of PyTorch's products, convolutions and attention alone");
     put_rate(report, "efficiency.bandwidth", IDS_UNIT_RATE, device, cost->has_bytes, cost->bytes, sum->bytes);
-    put_share(report, "efficiency.flops_share", device, cost->flops_time, sum->flops, why_no_flops(cost));
-    put_share(report, "efficiency.bandwidth_share", device, cost->bytes_time, sum->bytes, why_no_bytes(cost));
+    ids_efficiency_share(report, "efficiency.flops_share", device, cost->flops_time, sum->flops, why_no_flops(cost));
+    ids_efficiency_share(report, "efficiency.bandwidth_share", device, cost->bytes_time, sum->bytes,
+                         why_no_bytes(cost));
     const char *no_loss = why_no_roof(cost);
-    if (!no_loss && cost->judged_time > time * (1 + ROUNDING))
+    if (!no_loss && cost->judged_time > time * (1 + IDS_EFFICIENCY_ROUNDING))
         no_loss = "its ops run beside each other: their times sum to more than the window";
-    put_share(report, "efficiency.roofline_loss", device, cost->lost_time, time, no_loss);
+    ids_efficiency_share(report, "efficiency.roofline_loss", device, cost->lost_time, time, no_loss);
     put_memory_bound(report, device, cost);
-}
-
-/* ---- steps ---- */
-
-static double steps_time(const struct ids_analysis *analysis) {
-    double time = 0;
-    for (size_t s = 0; s < analysis->steps.count; s++) time += (double)analysis->steps.at[s].sum_ps * 1e-12;
-    return time;
-}
-
-static void put_tokens(const struct ids_analysis *analysis, struct ids_report *report) {
-    const struct ids_metric *mean = ids_report_find(report, "steps.mean", NULL);
-    const char *id = "efficiency.tokens_per_s";
-    if (analysis->params.tokens_per_step <= 0)
-        ids_report_no_data(report, id, IDS_UNIT_NUMBER, NULL, "--tokens-per-step was not given");
-    else if (!mean || mean->value.missing || mean->value.i <= 0)
-        ids_report_no_data(report, id, IDS_UNIT_NUMBER, NULL, "no steps in this trace");
-    else
-        ids_report_metric(
-            report, id, NULL,
-            ids_real_value(IDS_UNIT_NUMBER, analysis->params.tokens_per_step / ((double)mean->value.i * 1e-12)));
-}
-
-/* The time of the devices in which the model's operations are counted, these operations, and their time at the peak. */
-static double model_of(const struct ids_analysis *analysis, double *ret_flops, double *ret_time) {
-    const struct ids_op_costs *costs = &analysis->costs;
-    size_t steps = analysis->steps.count;
-    *ret_flops = *ret_time = 0;
-    if (analysis->params.flops_per_step > 0 && steps) {
-        double peaks = 0;
-        for (size_t b = 0; b < analysis->busy_count; b++)
-            peaks += ids_peaks_of(analysis->trace, analysis->busy[b].device, &analysis->params).flops[IDS_BY_BF16];
-        *ret_flops = analysis->params.flops_per_step * (double)steps;
-        if (peaks > 0) *ret_time = *ret_flops * (double)analysis->busy_count / peaks;
-        return steps_time(analysis);
-    }
-    for (size_t b = 0; b < analysis->busy_count && costs->of_device; b++) {
-        *ret_flops += steps ? costs->in_steps[b].flops : costs->of_device[b].model_flops;
-        *ret_time += steps ? costs->in_steps[b].time : costs->of_device[b].model_time;
-    }
-    return steps ? steps_time(analysis) : (double)ids_windows_total(analysis) * 1e-12;
-}
-
-/* Which peak the model's operations are measured by. What the user counts has no type. */
-static void say_peak(const struct ids_analysis *analysis, struct ids_report *report, struct ids_metric *mfu) {
-    const struct ids_params *params = &analysis->params;
-    char rate[IDS_VALUE_ROOM];
-    if (params->flops_per_step > 0 && !analysis->steps.count) {
-        ids_report_rule(report, mfu, "--flops-per-step says nothing here: no steps in this trace");
-        return;
-    }
-    struct ids_peaks peaks = ids_peaks_of(analysis->trace, analysis->busy[0].device, params);
-    if (!peaks.flops_from) return;
-    ids_value_format(ids_real_value(IDS_UNIT_FLOPS, peaks.flops[IDS_BY_BF16]), rate, sizeof rate);
-    ids_report_rule(report, mfu, "%s is the peak (%s%s)", rate, peaks.flops_from,
-                    params->peak_flops > 0 ? ""
-                    : params->flops_per_step > 0
-                        ? "; for bf16 and f16: give --peak-flops where the model multiplies another type"
-                        : "; for bf16 and f16, other types have their own");
-}
-
-static void put_mfu(const struct ids_analysis *analysis, struct ids_report *report) {
-    double flops, model_time, time = model_of(analysis, &flops, &model_time);
-    size_t steps = analysis->steps.count;
-    const char *none = analysis->params.flops_per_step > 0 && !steps
-                           ? "no steps in this trace, which --flops-per-step is of"
-                           : "no op of this trace has a known number of operations of the model";
-    if (flops > 0 && steps)
-        ids_report_metric(report, "efficiency.model_flops", NULL,
-                          ids_real_value(IDS_UNIT_NUMBER, flops / (double)steps));
-    else
-        ids_report_no_data(report, "efficiency.model_flops", IDS_UNIT_NUMBER, NULL, "%s",
-                           flops > 0 ? "no steps in this trace" : none);
-    struct ids_metric *mfu = put_share(report, "efficiency.mfu", NULL, model_time, time,
-                                       flops <= 0        ? none
-                                       : model_time <= 0 ? no_peak_flops
-                                                         : NULL);
-    if (mfu) say_peak(analysis, report, mfu);
-    put_tokens(analysis, report);
 }
 
 /* ---- tables ---- */
@@ -302,7 +212,7 @@ static struct ids_value cell(const struct ids_table *table, size_t row, const ch
 }
 
 static int is_above(struct ids_value share) {
-    return !share.missing && share.d > 1 + ROUNDING;
+    return !share.missing && share.d > 1 + IDS_EFFICIENCY_ROUNDING;
 }
 
 /* What it means that an op is faster than the device can be; nothing where none is. */
@@ -398,18 +308,18 @@ static int list_programs(struct ids_report *report) {
 
 /* ---- all ---- */
 
-static void put_metrics(const struct ids_analysis *analysis, struct ids_report *report) {
-    struct costs_in_windows all = {.flops = 0};
+static int put_metrics(const struct ids_analysis *analysis, struct ids_report *report) {
+    struct costs_in_windows all = {.by_shapes = analysis->trace->call_cost_count > 0};
     double time = (double)ids_windows_total(analysis) * 1e-12;
     const struct ids_op_cost *of_device = analysis->costs.of_device;
     if (!analysis->busy_count || time <= 0) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
-        return;
+        return 0;
     }
     for (size_t b = 0; b < analysis->busy_count && of_device; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
         double window = (double)(busy->end_ps - busy->start_ps) * 1e-12;
-        struct costs_in_windows alone = {.flops = 0};
+        struct costs_in_windows alone = {.by_shapes = all.by_shapes};
         if (window <= 0) continue;
         add_device(&alone, &of_device[b], window);
         add_device(&all, &of_device[b], window);
@@ -420,14 +330,14 @@ static void put_metrics(const struct ids_analysis *analysis, struct ids_report *
     double device_time = 0;
     for (size_t row = 0; categories && row < categories->row_count; row++)
         device_time += (double)cell(categories, row, "self").i * 1e-12;
-    put_share(report, "efficiency.judged_share", NULL, all.cost.judged_time, device_time,
-              device_time > 0 ? NULL : ids_no_activity_reason(analysis));
-    put_mfu(analysis, report);
+    ids_efficiency_share(report, "efficiency.judged_share", NULL, all.cost.judged_time, device_time,
+                         device_time > 0 ? NULL : ids_no_activity_reason(analysis));
+    return ids_model_flops_put(analysis, report);
 }
 
 static int roofline_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    put_metrics(analysis, report);
-    return list_ops(analysis, report) || list_programs(report) ? ids_no_memory(err) : 0;
+    return put_metrics(analysis, report) || list_ops(analysis, report) || list_programs(report) ? ids_no_memory(err)
+                                                                                                : 0;
 }
 
 static const struct ids_note notes[] = {

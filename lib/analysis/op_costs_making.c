@@ -16,9 +16,10 @@ struct part {
 
 /* What one device did of an op so far. */
 struct ran {
-    int64_t self_ps, compute_ps; /* the latter computes and is no copy, set or collective */
-    struct part first;           /* under the first name that was met */
-    struct part rarest;          /* of several kernels; else its count is 0 */
+    int64_t self_ps, compute_ps;    /* the latter computes and is no copy, set or collective */
+    uint64_t begun, begun_in_steps; /* runs, where the file tells them apart; else 0 */
+    struct part first;              /* under the first name that was met */
+    struct part rarest;             /* of several kernels; else its count is 0 */
 };
 
 struct counting {
@@ -62,7 +63,12 @@ static int count_event(struct counting *counting, const struct ids_busy *busy, c
     ids_sum(&part->ps, own_ps);
     if (!part->count++) part->first_ps = event->start_ps;
     part->last_ps = event->start_ps;
-    if (counting->analysis->steps.count && ids_step_of_device_event(counting->analysis, event)) part->count_in_steps++;
+    int is_in_step = counting->analysis->steps.count && ids_step_of_device_event(counting->analysis, event);
+    if (is_in_step) part->count_in_steps++;
+    if (event->begins_run) {
+        ran->begun++;
+        ran->begun_in_steps += (uint64_t)is_in_step;
+    }
     if (event->class == IDS_CLASS_COMPUTE) ids_sum(&ran->compute_ps, own_ps);
     return 0;
 }
@@ -97,8 +103,17 @@ static uint64_t launches_of(const struct ran *ran) {
     return launches > 1 && launches <= MOST_LAUNCHES && apart < launches ? launches : 1; /* the window may cut a run */
 }
 
+static uint64_t runs_of(const struct ran *ran) {
+    if (ran->begun) return ran->begun;
+    return launches_of(ran) > 1 ? ran->rarest.count : ran->first.count;
+}
+
+static uint64_t runs_in_steps_of(const struct ran *ran) {
+    return ran->begun ? ran->begun_in_steps : ran->first.count_in_steps / launches_of(ran);
+}
+
 static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran, const struct ids_peaks *peaks) {
-    uint64_t launches = launches_of(ran), count = launches > 1 ? ran->rarest.count : ran->first.count;
+    uint64_t count = runs_of(ran);
     double runs = (double)count, peak = peaks->flops[ids_multiplier_of(op->element)];
     struct ids_op_cost cost = {.runs = count, .self_time = (double)ran->self_ps * 1e-12};
     cost.has_flops = op->flops >= 0;
@@ -141,8 +156,7 @@ static int count_device(struct counting *counting, size_t b) {
         struct ids_op_cost cost = cost_of(&trace->ops[at], ran, &peaks);
         ids_op_cost_add(&costs->of_op[at], &cost);
         ids_op_cost_add(&costs->of_device[b], &cost);
-        uint64_t in_steps = ran->first.count_in_steps / launches_of(ran);
-        double share = cost.runs ? (double)in_steps / (double)cost.runs : 0;
+        double share = cost.runs ? (double)runs_in_steps_of(ran) / (double)cost.runs : 0;
         costs->in_steps[b].flops += cost.model_flops * share;
         costs->in_steps[b].time += cost.model_time * share;
         *ran = (struct ran){0};

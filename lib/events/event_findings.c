@@ -184,6 +184,7 @@ static int put_op(struct putter *putter, size_t o) {
              ids_family_of(ids_trace_text(putter->trace, op->name), ids_trace_text(putter->trace, op->category), NULL));
     put_text(putter, insert, op->source);
     put_text(putter, insert, op->long_name);
+    put_text(putter, insert, op->shape);
     put_text(putter, insert, op->deduplicated_name);
     put_text(putter, insert, op->groups);
     put_if(putter, insert, op->group_size > 0, op->group_size);
@@ -325,6 +326,7 @@ static uint64_t class_key(const struct ids_trace *trace, const struct ids_found_
                      (uint64_t)event->collective << 24 | (uint64_t)event->direction << 32 |
                      (uint64_t)event->asynchronous << 40 | (uint64_t)event->pinned << 48 |
                      (uint64_t)event->in_graph << 56 | (uint64_t)work->beside << 57 |
+                     (uint64_t)event->begins_run << 63 |
                      (uint64_t)trace->names[event->name].matrix_use << 58; /* the rest of it: the op, the device */
     uint64_t key = ids_key_of(ids_key_of(words, event->device), ids_key_of(event->op, event->shape));
     return has_bytes(event) ? ids_key_of(key, (uint64_t)event->value) : key;
@@ -355,6 +357,7 @@ static int put_class(struct putter *putter, const struct ids_found_work *work) {
     put_int(putter, insert, work->beside);
     put_int(putter, insert, event->in_graph);
     put_word(putter, insert, event->kind == IDS_KIND_KERNEL ? ids_matrix_use_name(matrix_use) : NULL);
+    put_int(putter, insert, event->begins_run);
     put_if(putter, insert, event->op != IDS_NONE, putter->first.op + event->op + 1);
     put_if(putter, insert, event->shape != IDS_NONE, putter->first.shape + event->shape + 1);
     int code = end_row(putter, insert);
@@ -527,7 +530,7 @@ static int put_everything(struct putter *putter) {
          trace->host_count, put_clock},
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
         {"INSERT INTO device_peak VALUES (?,?,?,?)", findings->peak_count, put_peak},
-        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
+        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
         {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT INTO device_step VALUES (?,?,?,?,?)", findings->device_step_count, put_device_step},
@@ -541,8 +544,8 @@ static int put_everything(struct putter *putter) {
     int code = find_ids(putter);
     if (!code) code = order_work(putter);
     if (!code)
-        code =
-            prepare(putter, &putter->insert_class, "INSERT INTO activity_class VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+        code = prepare(putter, &putter->insert_class,
+                       "INSERT INTO activity_class VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     if (!code) code = prepare(putter, &putter->insert_host_copy, "INSERT OR IGNORE INTO host_copy VALUES (?,?,?,?)");
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !code; i++)
         code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);

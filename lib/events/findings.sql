@@ -37,6 +37,7 @@ CREATE TABLE op (             -- an instruction of a compiled program (HLO), or 
     family TEXT NOT NULL,     -- matrix product, convolution, collective, copy and so on; other where its names do not tell
     source TEXT,              -- file and line of the program
     text TEXT,                -- the whole instruction
+    shape TEXT,               -- of its result: f32[256,256]; NULL unknown
     deduplicated_name TEXT,   -- the op that this one is equal to
     replica_groups TEXT,      -- of a collective: which devices take part
     group_size INTEGER,       -- of a collective: how many devices a group has; NULL where unknown
@@ -85,6 +86,7 @@ CREATE TABLE activity_class ( -- what many activities have in common
     is_beside INTEGER NOT NULL, -- 1: beside the ops of the device, and no activity of its own (TPU's asynchronous ops)
     is_in_graph INTEGER NOT NULL, -- 1: as part of a CUDA graph
     matrix_units TEXT,        -- of a kernel: used, not used, or missed (not used, though the device has them for that type); NULL where its name does not tell
+    begins_run INTEGER NOT NULL, -- 1: the first work of a run of a framework's op whose cost is known
     op INTEGER,               -- op.id; NULL where no op is known
     launch_shape INTEGER      -- launch_shape.id; NULL where none is known
 );

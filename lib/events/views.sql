@@ -100,6 +100,7 @@ SELECT
     c.launch_shape AS launch_shape, -- launch_shape.id
     s.id AS step_id,          -- step.id
     c.matrix_units AS matrix_units, -- of a kernel: used, not used, missed; NULL where its name does not tell
+    c.begins_run AS begins_run, -- 1: the first work of a run of a framework's op whose cost is known
     a.launch AS launch        -- event.id of what launched it; NULL where it was not recorded
 FROM activity a
 JOIN activity_class c ON c.id = a.class
@@ -116,7 +117,7 @@ SELECT e.id, d.run, d.name, t.name, coalesce(n.display, n.text), e.start_ps + h.
     c.class, c.rule, c.collective, c.direction, c.bytes, c.is_async, c.is_pinned, c.is_beside, c.is_in_graph, o.name,
     o.module, s.number,
     CASE WHEN d.is_active = 1 AND e.start_ps + h.shift_ps >= d.start_ps AND e.start_ps + h.shift_ps <= d.end_ps
-        THEN 1 ELSE 0 END, NULL, d.id, e.track, o.id, c.launch_shape, s.id, NULL, NULL
+        THEN 1 ELSE 0 END, NULL, d.id, e.track, o.id, c.launch_shape, s.id, NULL, 0, NULL
 FROM host_copy a
 JOIN activity_class c ON c.id = a.class
 JOIN device d ON d.id = c.device
@@ -208,6 +209,7 @@ SELECT
     o.cost_source AS cost_source, -- who counted them: file, or model (idsprof, over the program); NULL nobody
     o.deduplicated_name AS deduplicated_name, -- the op that this one is equal to
     o.text AS text,           -- the whole instruction
+    o.shape AS shape,         -- of its result: f32[256,256]; NULL unknown
     o.waste AS waste,         -- what its time is wasted on, as in op.waste; NULL: nothing is known
     o.waste_why AS waste_why, -- what shows it
     a.is_beside AS is_beside, -- 1: on the line of asynchronous ops, and no activity of the device
@@ -561,7 +563,7 @@ SELECT
     c.run AS run,             -- run.id
     c.device_id AS device_id, -- device.id
     c.op_id AS op_id,         -- op.id
-    c.runs AS runs,           -- how often it ran: on a GPU as often as the kernel that has most of its time, or half as often, or a third, where another kernel of it says so
+    c.runs AS runs,           -- how often it ran: of a framework as its calls say; on a GPU as often as the kernel that has most of its time, or half as often, or a third, where another kernel of it says so
     c.runs_in_steps AS runs_in_steps, -- in steps
     c.self_ps AS self_ps,     -- its time
     c.flops AS flops,         -- of all runs; NULL unknown
@@ -584,11 +586,12 @@ FROM (
         CASE WHEN 2 * sum(r.compute_ps) >= sum(r.self_ps) THEN 1 ELSE 0 END AS computes
     FROM (
         SELECT m.run AS run, m.device_id AS device_id, m.op_id AS op_id, m.self_ps AS self_ps, m.compute_ps AS compute_ps,
-            CASE WHEN m.launches > 1 THEN m.fewest ELSE m.times END AS runs,
-            CAST((m.in_steps - m.in_steps % m.launches) / m.launches AS INTEGER) AS runs_in_steps
+            CASE WHEN m.begun > 0 THEN m.begun WHEN m.launches > 1 THEN m.fewest ELSE m.times END AS runs,
+            CASE WHEN m.begun > 0 THEN m.begun_in_steps ELSE CAST((m.in_steps - m.in_steps % m.launches) / m.launches AS INTEGER) END AS runs_in_steps
         FROM (
             SELECT k.run AS run, k.device_id AS device_id, k.op_id AS op_id, k.self_ps AS self_ps, k.compute_ps AS compute_ps,
-                k.times AS times, k.in_steps AS in_steps, k.fewest AS fewest,
+                k.times AS times, k.in_steps AS in_steps, k.fewest AS fewest, k.begun AS begun,
+                k.begun_in_steps AS begun_in_steps,
                 CASE WHEN k.fewest < 3 OR k.fewest_span_ps * 2 < k.span_ps OR round(1.0 * k.times / k.fewest) > 16
                     OR abs(round(1.0 * k.times / k.fewest) * k.fewest - k.times) >= round(1.0 * k.times / k.fewest) THEN 1
                     ELSE CAST(round(1.0 * k.times / k.fewest) AS INTEGER) END AS launches
@@ -596,17 +599,21 @@ FROM (
                 SELECT n.run AS run, n.device_id AS device_id, n.op_id AS op_id, n.self_ps AS self_ps, n.compute_ps AS compute_ps,
                     first_value(n.times) OVER longest AS times, first_value(n.in_steps) OVER longest AS in_steps,
                     first_value(n.span_ps) OVER longest AS span_ps,
+                    sum(n.begun) OVER whole AS begun, sum(n.begun_in_steps) OVER whole AS begun_in_steps,
                     first_value(n.times) OVER rarest AS fewest, first_value(n.span_ps) OVER rarest AS fewest_span_ps
                 FROM (
                     SELECT run, device_id, op_id, name, count(*) AS times, sum(self_ps) AS self_ps,
                         max(start_ps) - min(start_ps) AS span_ps,
                         sum(CASE WHEN step_id IS NULL THEN 0 ELSE 1 END) AS in_steps,
+                        sum(begins_run) AS begun,
+                        sum(CASE WHEN step_id IS NULL THEN 0 ELSE begins_run END) AS begun_in_steps,
                         sum(CASE WHEN class = 'compute' THEN self_ps ELSE 0 END) AS compute_ps
                     FROM activities WHERE is_active = 1 AND is_beside = 0 AND op_id IS NOT NULL
                     GROUP BY run, device_id, op_id, name
                 ) n
                 WINDOW longest AS (PARTITION BY n.run, n.device_id, n.op_id ORDER BY n.self_ps DESC, n.times),
-                    rarest AS (PARTITION BY n.run, n.device_id, n.op_id ORDER BY n.times, n.span_ps DESC)
+                    rarest AS (PARTITION BY n.run, n.device_id, n.op_id ORDER BY n.times, n.span_ps DESC),
+                    whole AS (PARTITION BY n.run, n.device_id, n.op_id)
             ) k
         ) m
     ) r

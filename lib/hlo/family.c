@@ -19,6 +19,10 @@ static void words_of(const char *name, char words[NAME_BYTES]) {
     }
     if (words[used - 1] != ' ') words[used++] = ' ';
     words[used] = '\0';
+    /* A library of embeddings and much else, which has products too. */
+    static const char library[] = "fbgemm ";
+    for (char *at = words; (at = strstr(at, " fbgemm ")) != NULL;)
+        memmove(at + 1, at + sizeof library, strlen(at + sizeof library) + 1);
 }
 
 /* Where a word stands in a pattern: " dot " is the whole word, " nccl" how one begins, "gemm " how one ends. */

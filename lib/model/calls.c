@@ -3,6 +3,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/checkpoints.h"
 #include "lib/model/dimensions.h"
+#include "lib/model/torch_cost.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,10 @@ enum mark_kind { MARK_FRAME, MARK_FORWARD, MARK_BACKWARD, MARK_OTHER };
 struct ids_call_mark {
     uint64_t id, parent; /* of frames; of ops the keys of their sequence number and of their External id, or 0 */
     uint32_t name;       /* of trace->names */
-    uint32_t scope;      /* text: of frames, once resolved */
+    union {
+        uint32_t scope; /* text: of frames, once resolved */
+        uint32_t cost;  /* of ops: index + 1 of trace->call_costs; 0 unknown */
+    };
     uint32_t host;
     uint8_t kind, is_resolved;
 };
@@ -29,6 +33,8 @@ struct ids_open_call {
     int64_t end_ps;
     uint64_t link;              /* of a backward op: the key of its forward op */
     uint32_t scope, op, outer;  /* texts */
+    uint32_t cost;              /* of `op` */
+    uint32_t run;               /* where it has a cost: which of the op's runs it is, from 1 */
     uint32_t frame, user_frame; /* texts: the innermost one, and that outside the framework */
     uint32_t checkpoint;        /* text: the scope in which a checkpointed function was called */
     uint8_t in_module;          /* scope is of modules, not of regions */
@@ -54,6 +60,7 @@ void ids_calls_done(struct ids_calls *calls) {
     ids_keymap_done(&calls->map);
     ids_keymap_done(&calls->forward_map);
     ids_keymap_done(&calls->external);
+    ids_keymap_done(&calls->costs);
     *calls = (struct ids_calls){0};
 }
 
@@ -66,6 +73,50 @@ uint64_t ids_calls_external(uint32_t host, const struct ids_facts *facts) {
 }
 
 /* ---- reading ---- */
+
+static int new_cost(struct ids_trace *trace, const struct ids_torch_cost *told, uint64_t key, uint64_t *ret_number) {
+    struct ids_call_cost cost = {.fingerprint = key,
+
+                                 .flops = (int64_t)told->flops,
+                                 .bytes = (int64_t)told->bytes,
+                                 .element = told->element};
+    cost.shape = ids_intern(&trace->strings, told->shape, strlen(told->shape));
+    struct ids_call_cost *added =
+        cost.shape == IDS_NO_TEXT ? NULL : IDS_PUSH(trace->call_costs, trace->call_cost_count, trace->call_cost_room);
+    if (!added) return -1;
+    *added = cost;
+    *ret_number = trace->call_cost_count;
+    return 0;
+}
+
+/* The same op is called with the same shapes again and again. */
+static int cost_of(struct ids_calls *calls, uint32_t name, const struct ids_facts *facts, uint32_t *ret_cost) {
+    struct ids_trace *trace = calls->trace;
+    uint8_t *product = &trace->names[name].product;
+    if (!*product) *product = (uint8_t)(ids_torch_product(text_of_name(calls, name)) + 1);
+    *ret_cost = 0;
+    if (*product == 1 || !facts->input_dims || !facts->input_types) return 0;
+    const struct ids_arg none = {.type = IDS_VALUE_NONE};
+    const struct ids_arg *const args[] = {facts->input_dims, facts->input_types,
+                                          facts->input_values ? facts->input_values : &none};
+    struct ids_text texts[3];
+    struct ids_text op = text_of_name(calls, name);
+    uint64_t key = ids_hash_bytes(op.at, op.length);
+    for (int i = 0; i < 3; i++) {
+        texts[i] = ids_arg_chars(trace, args[i]);
+        key = ids_key_of(key, ids_hash_bytes(texts[i].at, texts[i].length));
+    }
+    uint64_t number = 0;
+    struct ids_torch_cost cost;
+    if (!ids_keymap_get(&calls->costs, key, &number)) {
+        if (ids_torch_cost_of(*product - 1, texts[0], texts[1], texts[2], &cost) &&
+            new_cost(trace, &cost, key, &number))
+            return -1;
+        if (ids_keymap_add(&calls->costs, key, number) < 0) return -1;
+    }
+    *ret_cost = (uint32_t)number;
+    return 0;
+}
 
 int ids_calls_mark(struct ids_calls *calls, uint32_t host, uint32_t name, const struct ids_facts *facts,
                    uint32_t *ret_mark) {
@@ -82,6 +133,7 @@ int ids_calls_mark(struct ids_calls *calls, uint32_t host, uint32_t name, const 
         mark.parent = ids_calls_external(host, facts);
         mark.kind = !facts->has_sequence ? MARK_OTHER : facts->forward_thread ? MARK_BACKWARD : MARK_FORWARD;
         mark.is_resolved = 1;
+        if (cost_of(calls, name, facts, &mark.cost)) return -1;
     } else {
         return 0;
     }
@@ -294,7 +346,7 @@ static int pass_arrows(struct ids_calls *calls, int64_t before_ps) {
 static int compute_again(struct ids_calls *calls, struct ids_open_call *open) {
     static const char mark[] = IDS_CHECKPOINT_MARK;
     open->is_again = 1;
-    open->op = open->in_checkpoint = 0;
+    open->op = open->cost = open->run = open->in_checkpoint = 0;
     open->outer = ids_intern(&calls->trace->strings, mark, sizeof mark - 1);
     return open->outer == IDS_NO_TEXT ? -1 : 0;
 }
@@ -317,6 +369,8 @@ static int open_op(struct ids_calls *calls, int64_t start_ps, uint32_t name, uin
                    struct ids_open_call *open) {
     const struct ids_call_mark *mark = mark_number == IDS_NONE ? NULL : &calls->marks[mark_number];
     open->op = calls->trace->names[name].text;
+    open->cost = mark ? mark->cost : 0;
+    open->run = open->cost ? mark_number + 1 : 0;
     if (part_of(calls, name) == PART_NODE) { /* the root of what it runs */
         struct ids_text text = text_of_name(calls, name);
         size_t prefix = sizeof autograd_prefix - 1;
@@ -342,7 +396,7 @@ static int open_op(struct ids_calls *calls, int64_t start_ps, uint32_t name, uin
 
 static int call_of(struct ids_calls *calls, const struct ids_call *call, uint32_t *ret_number) {
     uint64_t key = ids_key_of(ids_key_of(ids_key_of(call->scope, call->op), ids_key_of(call->outer, call->frame)),
-                              ids_key_of(call->source, call->pass));
+                              ids_key_of(call->source, ids_key_of(call->pass, call->cost)));
     uint64_t *place = ids_keymap_at(&calls->map, key);
     if (!place) return -1;
     if (!*place) {
@@ -358,7 +412,7 @@ static int call_of(struct ids_calls *calls, const struct ids_call *call, uint32_
 
 static struct ids_call inside(const struct ids_open_call *top) {
     enum ids_call_pass pass = top->is_again ? IDS_CALL_AGAIN : top->is_autograd ? IDS_CALL_BACKWARD : IDS_CALL_FORWARD;
-    return (struct ids_call){top->scope, top->op, top->outer, top->frame, top->user_frame, pass};
+    return (struct ids_call){top->scope, top->op, top->outer, top->frame, top->user_frame, pass, top->cost};
 }
 
 static int launch(struct ids_calls *calls, const struct ids_open_call *top, struct ids_event *event) {
@@ -366,6 +420,7 @@ static int launch(struct ids_calls *calls, const struct ids_open_call *top, stru
     /* Behind the nodes of a thread of autograd come what its end calls, in no frame of the program. */
     uint64_t link = top->link || top->frame || top->in_module ? top->link : calls->last_link;
     if (!event->consumes) event->consumes = link;
+    if (!event->run_id) event->run_id = top->run;
     event->from_autograd = link != 0;
     return call_of(calls, &call, &event->call);
 }
@@ -479,6 +534,16 @@ static uint32_t call_of_work(const struct ids_calls *calls, const struct ids_eve
                                                                                           : by_launch;
 }
 
+static void put_cost(const struct ids_trace *trace, const struct ids_call_cost *cost, struct ids_op *op) {
+    op->cost_source = IDS_COST_OF_MODEL;
+    op->flops = op->matrix_flops = cost->flops;
+    op->bytes_accessed = op->memory_bytes = cost->bytes;
+    op->model_flops = strcmp(ids_op_pass(trace, op), "recomputed") != 0 ? cost->flops : 0;
+    op->element = cost->element;
+    op->shape = cost->shape;
+    op->fingerprint = cost->fingerprint;
+}
+
 int ids_calls_op(struct ids_calls *calls, struct ids_keymap *ops, const struct ids_event *work, uint32_t *ret_op) {
     struct ids_trace *trace = calls->trace;
     *ret_op = IDS_NONE;
@@ -490,12 +555,13 @@ int ids_calls_op(struct ids_calls *calls, struct ids_keymap *ops, const struct i
     struct ids_text outer = ids_strings_text(&trace->strings, call.outer);
     if (call.outer && call.outer != call.op && inner_scope(calls, path, outer, &path)) return -1;
     if (inner_scope(calls, path, ids_strings_text(&trace->strings, op_name), &path)) return -1;
-    uint64_t *place = ids_keymap_at(ops, ids_key_of(path, op_name));
+    uint64_t *place = ids_keymap_at(ops, ids_key_of(ids_key_of(path, op_name), call.cost));
     if (!place) return -1;
     if (!*place) {
         uint32_t source;
         if (source_of(trace, call.source ? call.source : call.frame, &source)) return -1;
         if (ids_framework_op(trace, op_name, call.op, path, source, ret_op)) return -1;
+        if (call.cost) put_cost(trace, &trace->call_costs[call.cost - 1], &trace->ops[*ret_op]);
         *place = (uint64_t)*ret_op + 1;
     }
     *ret_op = (uint32_t)(*place - 1);

@@ -34,6 +34,7 @@ struct ids_calls {
     struct ids_keymap scopes;      /* (scope, name) -> scope */
     struct ids_keymap map;         /* all of an ids_call -> its number + 1 */
     struct ids_keymap forward_map; /* (host, number) -> index of forwards + 1 */
+    struct ids_keymap costs;       /* what a product was called with -> its cost + 1; 0: it is not told */
     struct ids_keymap external;    /* (host, External id) of an op -> the number of its call */
     struct ids_forward *forwards;
     size_t forward_count, forward_room;

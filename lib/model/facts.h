@@ -21,10 +21,11 @@ struct ids_facts {
     int64_t python_id, python_parent, sequence, forward_thread;
     int64_t external;                         /* what device work has in common with the op that launched it; 0 none */
     const struct ids_arg *annotation, *arrow; /* arrow: the id of a flow's end */
-    int is_python;                            /* cat python_function */
-    int is_op;                                /* cat cpu_op */
-    int is_fwdbwd;                            /* cat fwdbwd: an arrow from an op to what runs it backward */
-    int is_copy, is_set;                      /* cat gpu_memcpy, Memset, ... */
+    const struct ids_arg *input_dims, *input_types, *input_values; /* what an op of PyTorch was called with */
+    int is_python;                                                 /* cat python_function */
+    int is_op;                                                     /* cat cpu_op */
+    int is_fwdbwd;       /* cat fwdbwd: an arrow from an op to what runs it backward */
+    int is_copy, is_set; /* cat gpu_memcpy, Memset, ... */
     const struct ids_arg *direction;
     double time_scale; /* of a TPU op: time at the default clock ÷ time that it took */
     unsigned has_device_ordinal : 1, has_size : 1, has_step_num : 1, in_graph : 1, has_category : 1, has_python_id : 1,

@@ -419,18 +419,34 @@ static int link_hosts(struct ids_trace *trace, struct ids_calls *calls, const st
     return 0;
 }
 
+/* Several kernels may be of one run of an op, and its runs may launch kernels of several names: only the run tells how
+ * often it ran. Where the launch was not recorded, the op's number stands for it, by which the op was found. */
+static int note_run(const struct ids_trace *trace, struct ids_keymap *runs, struct ids_event *work) {
+    const struct ids_op *op = work->op == IDS_NONE ? NULL : &trace->ops[work->op];
+    if (!op || !op->framework || op->cost_source == IDS_COST_UNKNOWN) return 0;
+    uint64_t run = work->launch && work->launch->run_id ? work->launch->run_id : work->produces;
+    if (!run) return 0;
+    uint64_t *seen = ids_keymap_at(runs, ids_key_of(work->op, run));
+    if (!seen) return -1;
+    work->begins_run = !*seen;
+    *seen = 1;
+    return 0;
+}
+
 /* Work that names no op of a program is of the framework's op that launched it. */
 static int name_ops(struct ids_trace *trace, struct ids_calls *calls, struct ids_error *err) {
-    struct ids_keymap ops = {0};
+    struct ids_keymap ops = {0}, runs = {0};
     int failed = 0;
     for (size_t d = 0; d < trace->device_count && trace->call_count && !failed; d++) {
         struct ids_events *events = &trace->devices[d].activity;
         for (size_t i = 0; i < events->count && !failed; i++) {
             struct ids_event *event = &events->at[i];
             if (event->op == IDS_NONE) failed = ids_calls_op(calls, &ops, event, &event->op);
+            if (!failed) failed = note_run(trace, &runs, event);
         }
     }
     ids_keymap_done(&ops);
+    ids_keymap_done(&runs);
     return failed ? ids_no_memory(err) : 0;
 }
 

@@ -27,6 +27,7 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->ops);
     free(trace->facts);
     free(trace->calls);
+    free(trace->call_costs);
     for (size_t c = 0; c < trace->counter_count; c++) free(trace->counters[c].samples);
     free(trace->counters);
     free(trace->shapes);

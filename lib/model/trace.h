@@ -175,6 +175,7 @@ struct ids_name {
     uint8_t frame;     /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
     uint8_t allocator; /* enum ids_allocator_source, of a host's names */
     uint8_t call_part; /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
+    uint8_t product;   /* of a host's ops: ids_torch_product + 1; 0 not looked at yet */
 };
 
 enum ids_class {
@@ -265,6 +266,15 @@ struct ids_call {
     uint32_t frame;  /* the innermost Python frame that is no built-in: "torch/nn/modules/linear.py(113): forward" */
     uint32_t source; /* the innermost one outside the framework: "train.py(12): step" */
     uint32_t pass;   /* enum ids_call_pass */
+    uint32_t cost;   /* of `op`: index + 1 of call_costs; 0 unknown */
+};
+
+/* What an op of the framework computes and moves by the shapes of what it was called with (torch_cost.h). */
+struct ids_call_cost {
+    int64_t flops, bytes;
+    uint64_t fingerprint; /* of what it was called with */
+    uint32_t shape;       /* text: of its result */
+    uint8_t element;
 };
 
 /* How a kernel was launched. Values are -1 where unknown. */
@@ -287,7 +297,7 @@ struct ids_event {
     uint64_t produces,
         consumes;    /* links between events (correlation ids, flows); 0 none. What a stream's event "produces" is
                       * the key of the op that it names (`External id`), which calls.c looks up. */
-    uint64_t run_id; /* of an execution; 0 none */
+    uint64_t run_id; /* of an execution, or of the op's run around a launch of a framework; 0 none */
     int64_t
         value; /* transfers and collectives: bytes, -1 unknown · step marks: the step's number · launches of a program:
                 * the device's ordinal + 1, 0 unknown · else 0 */
@@ -305,8 +315,11 @@ struct ids_event {
     uint8_t in_graph;      /* ran as part of a CUDA graph */
     uint8_t annotation;    /* 1: a region of a host thread that the program named */
     uint8_t from_autograd; /* 1: a launch by what runs backward, while another thread waits */
-    uint8_t launches;      /* host threads: 1: work was launched inside it, on its thread */
-    uint8_t compiles;      /* host threads: 1: something was compiled inside it, on its thread */
+    union {
+        uint8_t launches;   /* host threads: 1: work was launched inside it, on its thread */
+        uint8_t begins_run; /* devices: 1: the first work of a run of the framework's op whose cost is known */
+    };
+    uint8_t compiles; /* host threads: 1: something was compiled inside it, on its thread */
 };
 
 /* What was sampled over time (counters.h). */
@@ -364,6 +377,8 @@ struct ids_trace {
     size_t fact_count, fact_room;
     struct ids_call *calls;
     size_t call_count, call_room;
+    struct ids_call_cost *call_costs;
+    size_t call_cost_count, call_cost_room;
     struct ids_shape *shapes;
     size_t shape_count, shape_room;
     struct ids_aggregate *aggregates;

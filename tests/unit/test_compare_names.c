@@ -109,6 +109,8 @@ START_TEST(families) {
         {"dotted", "", "compute", "other"},
         {"k", "", "compute", "other"},
         {"k", "custom-call", "compute", "custom call"},
+        {"fbgemm::split_embedding", "", "compute", "other"},
+        {"fbgemm_gpu::f8f8bf16_gemm", "", "compute", "matrix product"},
         {"__cublas$gemm", "custom-call", "compute", "matrix product"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
