@@ -118,11 +118,12 @@ struct multiplying {
     int64_t all_ps, uncounted_ps;
 };
 
-static int multiplies(const struct ids_trace *trace, const struct ids_event *event, uint8_t *known) {
+static int multiplies(const struct ids_trace *trace, const struct ids_event *event, const struct ids_op *op,
+                      uint8_t *known) {
     enum { NO = 1, YES };
-    uint8_t *here = event->op == IDS_NONE ? &known[event->name] : &known[trace->name_count + event->op];
+    uint8_t *here = op ? &known[trace->name_count + event->op] : &known[event->name];
     if (!*here) {
-        uint32_t text = event->op == IDS_NONE ? trace->names[event->name].text : trace->ops[event->op].name;
+        uint32_t text = op ? op->name : trace->names[event->name].text;
         const char *family = ids_family_of(ids_trace_text(trace, text), NULL, NULL);
         int is = !strcmp(family, "matrix product") || !strcmp(family, "convolution") || !strcmp(family, "attention");
         *here = is ? YES : NO;
@@ -143,7 +144,7 @@ static int find_multiplying(const struct ids_analysis *analysis, struct multiply
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             const struct ids_op *op = event->op == IDS_NONE ? NULL : &trace->ops[event->op];
             int is_counted = op && op->cost_source != IDS_COST_UNKNOWN;
-            if (event->class != IDS_CLASS_COMPUTE || (!is_counted && !multiplies(trace, event, known))) continue;
+            if (event->class != IDS_CLASS_COMPUTE || (!is_counted && !multiplies(trace, event, op, known))) continue;
             if (analysis->steps.count && !ids_step_of_device_event(analysis, event)) continue;
             ids_sum(&found->all_ps, event->self_ps);
             if (!is_counted) ids_sum(&found->uncounted_ps, event->self_ps);
