@@ -52,7 +52,7 @@ MISTAKES = [
     (['report', '/nonexistent'], "idsprof: report: cannot open '/nonexistent': No such file or directory"),
     (['list', '/nonexistent'], "idsprof: list: cannot open '/nonexistent': No such file or directory"),
     (['completion', 'tcsh'], "idsprof: completion: invalid value 'tcsh' (bash, zsh, fish)"),
-    (['help', 'nothing'], "idsprof: help: invalid value 'nothing' (capture, trigger, doctor, report, view, diff, check, baseline, scale, list, extract, import, query, mcp, cache, help, completion, metrics, schema, collectors)"),
+    (['help', 'nothing'], "idsprof: help: invalid value 'nothing' (capture, trigger, doctor, report, view, diff, check, baseline, track, scale, list, extract, import, query, mcp, cache, help, completion, metrics, schema, collectors)"),
     (['report', RUN, '--topp', '3'], "idsprof: report: unknown option '--topp'; did you mean '--top'?"),
     (['scale', RUN], 'idsprof: scale: 1 run, all on 1 device and of one method: scaling needs other numbers of devices, or another method '
                      '(METHOD:DEVICES=RUN names them where paths do not)'),

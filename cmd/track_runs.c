@@ -1,0 +1,217 @@
+#include "cmd/track_runs.h"
+
+#include "lib/capture/variables.h"
+#include "lib/compare/run_figures.h"
+#include "lib/run/format_names.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifndef IDS_VERSION
+#define IDS_VERSION "unknown"
+#endif
+
+enum { DAY_S = 24 * 60 * 60, LABEL_BYTES = 1024, NUMBER_BYTES = 32 };
+#define NS_PER_S INT64_C(1000000000)
+
+/* ---- dates ---- */
+
+int ids_track_date(const char *text, int64_t *ret_unix_s, struct ids_error *err) {
+    struct tm utc = {0};
+    const char *rest = strptime(text, "%Y-%m-%d", &utc);
+    if (rest && *rest) rest = strptime(rest, "T%H:%M:%S", &utc);
+    if (!rest || *rest) return ids_fail(err, IDS_USAGE, "'%s' is no date like 2026-10-11 or 2026-10-11T04:00:00", text);
+    *ret_unix_s = (int64_t)timegm(&utc);
+    return 0;
+}
+
+static int is_date(const char *text) {
+    return strlen(text) >= 10 && strspn(text, "0123456789") == 4 && text[4] == '-' && text[7] == '-';
+}
+
+/* ---- adding ---- */
+
+static int64_t recorded_at(const struct ids_report *report, const struct ids_run_label *label) {
+    const struct ids_value *value = ids_report_find_property(report, "recorded_unix_ns");
+    if (value && !value->missing && value->unit == IDS_UNIT_COUNT && value->i > 0) return value->i / NS_PER_S;
+    return label->time_s;
+}
+
+static const char *text_of(const struct ids_report *report, const char *id) {
+    const struct ids_value *value = ids_report_find_property(report, id);
+    return value && !value->missing && value->unit == IDS_UNIT_NONE ? value->text : "";
+}
+
+static int split(const char *text, char key[LABEL_BYTES], const char **ret_value, struct ids_error *err) {
+    const char *sign = strchr(text, '=');
+    if (!sign || sign == text || (size_t)(sign - text) >= LABEL_BYTES)
+        return ids_fail(err, IDS_USAGE, "'%s': expected KEY=VALUE", text);
+    memcpy(key, text, (size_t)(sign - text));
+    key[sign - text] = '\0';
+    *ret_value = sign + 1;
+    return 0;
+}
+
+/* What the path says, then the file, then what was given: the last counts. */
+static int add_labels(struct ids_series *series, struct ids_series_run *run, const struct ids_run_label *path,
+                      const struct ids_variables *file, const struct ids_track_labels *labels, struct ids_error *err) {
+    char key[LABEL_BYTES], number[NUMBER_BYTES];
+    const char *value = "";
+    /* A name that begins with the method says it already. */
+    int says_more = *path->method && strncmp(run->name, path->method, strlen(path->method)) != 0;
+    int failed = says_more ? ids_series_add_label(series, run, "method", path->method) : 0;
+    snprintf(number, sizeof number, "%lld", (long long)path->step);
+    if (!failed && path->step >= 0) failed = ids_series_add_label(series, run, "step", number);
+    for (size_t i = 0; i < file->count && !failed; i++) {
+        int code = split(file->at[i], key, &value, err);
+        if (code) return code;
+        failed = ids_series_add_label(series, run, key, value);
+    }
+    for (size_t i = 0; i < labels->given->count && !failed; i++) {
+        int code = split(labels->given->at[i], key, &value, err);
+        if (code) return code;
+        failed = ids_series_add_label(series, run, key, value);
+    }
+    return failed ? ids_no_memory(err) : 0;
+}
+
+/* The same recording once: what is added last says most of it. */
+static size_t replace(struct ids_series *series) {
+    const struct ids_series_run *last = &series->runs[series->run_count - 1];
+    for (size_t i = 0; i + 1 < series->run_count; i++) {
+        const struct ids_series_run *run = &series->runs[i];
+        if (run->unix_s != last->unix_s || strcmp(run->name, last->name) != 0 || strcmp(run->path, last->path) != 0)
+            continue;
+        ids_series_remove_run(series, i);
+        return 1;
+    }
+    return 0;
+}
+
+static int add_run(struct ids_series *series, const struct ids_open_side *runs, size_t i,
+                   const struct ids_variables *file, const struct ids_track_labels *labels, struct ids_error *err) {
+    const struct ids_report *report = runs->pointers[i];
+    struct ids_series_run head = {.unix_s = recorded_at(report, &runs->labels[i]),
+                                  .name = text_of(report, "name"),
+                                  .devices = text_of(report, "devices"),
+                                  .program = "idsprof " IDS_VERSION};
+    struct ids_side side;
+    int code = labels->date ? ids_track_date(labels->date, &head.unix_s, err) : 0;
+    if (code) return code;
+    char *path = realpath(text_of(report, "path"), NULL);
+    head.path = path ? path : text_of(report, "path");
+    code = ids_side_init(&side, head.name, &runs->pointers[i], 1, ids_format_lacks, err);
+    if (!code) {
+        struct ids_side *const settled[] = {&side};
+        ids_sides_settle(settled, 1, IDS_RECORDING_WINDOW);
+        code = ids_run_figures(&side, &head, series, err);
+        ids_side_done(&side);
+    }
+    free(path);
+    return code ? code : add_labels(series, &series->runs[series->run_count - 1], &runs->labels[i], file, labels, err);
+}
+
+int ids_track_add_runs(struct ids_series *series, const struct ids_open_side *runs,
+                       const struct ids_track_labels *labels, size_t *ret_replaced, struct ids_error *err) {
+    struct ids_variables file = {0};
+    int code = labels->file ? ids_variables_read(&file, labels->file, err) : 0;
+    *ret_replaced = 0;
+    if (!code && labels->date && runs->count > 1)
+        code = ids_fail(err, IDS_USAGE, "--date is of one run, and there are %zu", runs->count);
+    for (size_t i = 0; i < runs->count && !code; i++) {
+        code = add_run(series, runs, i, &file, labels, err);
+        if (!code) *ret_replaced += replace(series);
+    }
+    ids_variables_done(&file);
+    return code;
+}
+
+/* ---- choosing ---- */
+
+static const char *value_of(const struct ids_series_run *run, const char *key) {
+    const char *label = ids_series_label(run, key);
+    if (label) return label;
+    return !strcmp(key, "devices")   ? run->devices
+           : !strcmp(key, "name")    ? run->name
+           : !strcmp(key, "program") ? run->program
+                                     : NULL;
+}
+
+int ids_track_keep(struct ids_series *series, const struct ids_opt_texts *where, struct ids_error *err) {
+    for (size_t w = 0; w < where->count; w++) {
+        char key[LABEL_BYTES];
+        const char *wanted = "";
+        int code = split(where->at[w], key, &wanted, err);
+        if (code) return code;
+        for (size_t i = series->run_count; i-- > 0;) {
+            const char *value = value_of(&series->runs[i], key);
+            if (!value || (strcmp(value, wanted) != 0 && fnmatch(wanted, value, 0) != 0))
+                ids_series_remove_run(series, i);
+        }
+        if (!series->run_count) return ids_fail(err, IDS_NOT_FOUND, "no run has the label %s", where->at[w]);
+    }
+    return 0;
+}
+
+void ids_track_keep_devices(struct ids_series *series, char text[IDS_TRACK_NOTE]) {
+    size_t left_out = 0;
+    *text = '\0';
+    if (!series->run_count) return;
+    const char *devices = series->runs[series->run_count - 1].devices, *other = "";
+    for (size_t i = series->run_count; i-- > 0;) {
+        if (!strcmp(series->runs[i].devices, devices)) continue;
+        other = series->runs[i].devices;
+        ids_series_remove_run(series, i);
+        left_out++;
+    }
+    if (left_out)
+        snprintf(text, IDS_TRACK_NOTE,
+                 "%zu of the runs are left out, which ran on other devices (%.200s): --where devices=... chooses them",
+                 left_out, other);
+}
+
+/* DATE..DATE: from the begin of the first day to the end of the last. */
+static int range_of(const char *text, int64_t *ret_from, int64_t *ret_to, struct ids_error *err) {
+    const char *dots = strstr(text, "..");
+    char first[NUMBER_BYTES];
+    *ret_from = INT64_MIN;
+    *ret_to = INT64_MAX;
+    if (!dots && !is_date(text)) return IDS_NOT_FOUND;
+    size_t length = dots ? (size_t)(dots - text) : strlen(text);
+    snprintf(first, sizeof first, "%.*s", (int)(length < NUMBER_BYTES ? length : NUMBER_BYTES - 1), text);
+    if ((*first && !is_date(first)) || (dots && dots[2] && !is_date(dots + 2))) return IDS_NOT_FOUND;
+    int code = *first ? ids_track_date(first, ret_from, err) : 0;
+    const char *last = dots ? dots + 2 : first;
+    if (!code && *last) {
+        code = ids_track_date(last, ret_to, err);
+        if (!code && !strchr(last, 'T')) *ret_to += DAY_S - 1;
+    }
+    return code;
+}
+
+int ids_track_pick(const struct ids_series *series, const char *text, size_t **ret_at, size_t *ret_count,
+                   struct ids_error *err) {
+    int64_t from, to;
+    size_t *at = calloc(series->run_count + 1, sizeof *at), count = 0;
+    if (!at) return ids_no_memory(err);
+    int code = range_of(text, &from, &to, err), by_name = code == IDS_NOT_FOUND;
+    for (size_t i = 0; i < series->run_count && (!code || by_name); i++) {
+        const struct ids_series_run *run = &series->runs[i];
+        int is_meant = by_name ? !strcmp(text, run->name) || !fnmatch(text, run->name, 0)
+                               : run->unix_s >= from && run->unix_s <= to;
+        if (is_meant) at[count++] = i;
+    }
+    if (by_name) code = 0;
+    if (!code && !count)
+        code = ids_fail(err, IDS_NOT_FOUND, "'%s': no run is of that %s", text, by_name ? "name" : "time");
+    if (code) {
+        free(at);
+        return code;
+    }
+    *ret_at = at;
+    *ret_count = count;
+    return 0;
+}

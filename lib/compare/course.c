@@ -1,0 +1,173 @@
+#include "lib/compare/course.h"
+
+#include "lib/base/vec.h"
+#include "lib/compare/course_groups.h"
+#include "lib/compare/course_report.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a hundred histories in which nothing changes one may show a change. */
+#define FALSE_ALARMS 0.01
+
+const char *ids_course_role_name(enum ids_course_role role) {
+    static const char *const names[] = {"cause", "part", "effect"};
+    return names[role];
+}
+
+struct looking {
+    struct ids_course *course;
+    const struct ids_course_options *options;
+    double *values; /* of one figure, of the runs that have it */
+    size_t *runs;   /* which these are */
+    size_t count;
+};
+
+static void take(struct looking *looking, size_t figure) {
+    const struct ids_series *series = looking->course->series;
+    looking->count = 0;
+    for (size_t i = 0; i < series->run_count; i++) {
+        double value = ids_series_value(series, i, figure);
+        if (isnan(value)) continue;
+        looking->values[looking->count] = value;
+        looking->runs[looking->count++] = i;
+    }
+}
+
+static int is_asked(const struct looking *looking, size_t figure) {
+    const char *name = looking->course->series->figures[figure].name, *glob = looking->options->figure;
+    return !glob || !strcmp(glob, name) || !fnmatch(glob, name, 0);
+}
+
+static double mean_of(const struct looking *looking) {
+    double sum = 0;
+    for (size_t i = 0; i < looking->count; i++) sum += looking->values[i] / (double)looking->count;
+    return sum;
+}
+
+/* A step, or the window, is what every time is held against. */
+static double whole_of(struct looking *looking) {
+    static const char *const ids[] = {"steps.mean", "window.duration"};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        size_t figure = ids_series_find(looking->course->series, IDS_FIGURE_METRIC, ids[i]);
+        if (figure == SIZE_MAX) continue;
+        take(looking, figure);
+        if (looking->count) return mean_of(looking);
+    }
+    return 0;
+}
+
+/* Of a share that should be low the other side counts too: 0.04 % and 0.05 % are the same. */
+static int is_large(const struct looking *looking, size_t figure, double before, double after) {
+    const struct ids_series_figure *of = &looking->course->series->figures[figure];
+    double base = fabs(before), change = fabs(after - before);
+    if (of->unit == IDS_UNIT_RATIO) base = fmax(base, 1 - base);
+    if (change < looking->options->threshold * base) return 0;
+    return of->kind == IDS_FIGURE_METRIC || change >= looking->options->least * looking->course->step_ps;
+}
+
+static int add_change(struct looking *looking, size_t figure, const struct ids_change *change) {
+    struct ids_course *course = looking->course;
+    if (!is_large(looking, figure, change->before, change->after)) return 0;
+    struct ids_course_row *row = IDS_PUSH(course->rows, course->row_count, course->row_room);
+    if (!row) return -1;
+    *row = (struct ids_course_row){.figure = figure, .change = *change};
+    row->change.at = looking->runs[change->at];
+    row->change.first = looking->runs[change->first];
+    row->change.last = looking->runs[change->last];
+    return 0;
+}
+
+static int add_drift(struct looking *looking, size_t figure, const struct ids_changes *changes) {
+    struct ids_course *course = looking->course;
+    double span = (double)looking->count - 1;
+    if (!is_large(looking, figure, changes->from, changes->to)) return 0;
+    struct ids_course_drift *drift = IDS_PUSH(course->drifts, course->drift_count, course->drift_room);
+    if (!drift) return -1;
+    *drift = (struct ids_course_drift){.figure = figure,
+                                       .from = changes->from,
+                                       .to = changes->to,
+                                       .low = changes->slope_low * span,
+                                       .high = changes->slope_high * span};
+    return 0;
+}
+
+static int add_latest(struct looking *looking, size_t figure, const struct ids_changes *changes) {
+    struct ids_course *course = looking->course;
+    if (!changes->latest || !is_large(looking, figure, changes->latest_before, changes->latest_after)) return 0;
+    struct ids_course_latest *latest = IDS_PUSH(course->latest, course->latest_count, course->latest_room);
+    if (!latest) return -1;
+    *latest = (struct ids_course_latest){figure, changes->latest, changes->latest_before, changes->latest_after};
+    return 0;
+}
+
+static int look(struct looking *looking, size_t figure) {
+    struct ids_changes changes;
+    take(looking, figure);
+    if (looking->count < IDS_COURSE_RUNS) return 0;
+    double alarms = FALSE_ALARMS / (double)looking->course->looked_at;
+    int failed = ids_changes_of(looking->values, looking->count, alarms, &changes, NULL);
+    for (size_t i = 0; i < changes.count && !failed; i++) failed = add_change(looking, figure, &changes.at[i]);
+    if (!failed && changes.drifts) failed = add_drift(looking, figure, &changes);
+    return failed || add_latest(looking, figure, &changes);
+}
+
+static double size_of(double before, double after) {
+    return before != 0 ? fabs(after / before - 1) : INFINITY;
+}
+
+static int larger_drift(const void *a, const void *b) {
+    const struct ids_course_drift *left = a, *right = b;
+    double x = size_of(left->from, left->to), y = size_of(right->from, right->to);
+    if (x != y) return x > y ? -1 : 1;
+    return (left->figure > right->figure) - (left->figure < right->figure);
+}
+
+static int larger_latest(const void *a, const void *b) {
+    const struct ids_course_latest *left = a, *right = b;
+    double x = size_of(left->before, left->after), y = size_of(right->before, right->after);
+    if (x != y) return x > y ? -1 : 1;
+    return (left->figure > right->figure) - (left->figure < right->figure);
+}
+
+static int look_at_all(struct looking *looking) {
+    struct ids_course *course = looking->course;
+    course->step_ps = whole_of(looking);
+    for (size_t f = 0; f < course->series->figure_count; f++) {
+        take(looking, f);
+        course->looked_at += looking->count >= IDS_COURSE_RUNS && is_asked(looking, f);
+    }
+    for (size_t f = 0; f < course->series->figure_count; f++) {
+        if (is_asked(looking, f) && look(looking, f)) return -1;
+    }
+    if (course->drift_count) qsort(course->drifts, course->drift_count, sizeof *course->drifts, larger_drift);
+    if (course->latest_count) qsort(course->latest, course->latest_count, sizeof *course->latest, larger_latest);
+    return ids_course_group(course);
+}
+
+int ids_course_make(const struct ids_series *series, const struct ids_course_options *options,
+                    struct ids_course *ret_course, struct ids_error *err) {
+    struct looking looking = {.course = ret_course, .options = options};
+    *ret_course = (struct ids_course){.series = series};
+    ids_report_init(&ret_course->report);
+    looking.values = calloc(series->run_count + 1, sizeof *looking.values);
+    looking.runs = calloc(series->run_count + 1, sizeof *looking.runs);
+    int failed = !looking.values || !looking.runs || look_at_all(&looking);
+    free(looking.values);
+    free(looking.runs);
+    if (!failed) ids_course_report(ret_course);
+    int code = failed ? ids_no_memory(err) : ids_report_check(&ret_course->report, err);
+    if (code) ids_course_done(ret_course);
+    return code;
+}
+
+void ids_course_done(struct ids_course *course) {
+    free(course->rows);
+    free(course->groups);
+    free(course->drifts);
+    free(course->latest);
+    ids_report_done(&course->report);
+    *course = (struct ids_course){0};
+}

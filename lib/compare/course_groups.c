@@ -1,0 +1,191 @@
+#include "lib/compare/course_groups.h"
+
+#include "lib/base/vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is inside a scope explains its change when it is at least this part of it. */
+#define EXPLAINED 0.7
+/* And where this part of a scope's time changed, the scope is what changed. */
+#define MOST_OF_IT 0.5
+
+static int by_place(const void *a, const void *b) {
+    const struct ids_course_row *left = a, *right = b;
+    if (left->change.last != right->change.last) return left->change.last < right->change.last ? -1 : 1;
+    return (left->figure > right->figure) - (left->figure < right->figure);
+}
+
+static const struct ids_series_figure *figure_of(const struct ids_course *course, const struct ids_course_row *row) {
+    return &course->series->figures[row->figure];
+}
+
+static double change_of(const struct ids_course_row *row) {
+    return row->change.after - row->change.before;
+}
+
+/* Changes whose places have a run in common are one. Those that end first come first, so that few runs hold all. */
+static int cut(struct ids_course *course) {
+    if (course->row_count) qsort(course->rows, course->row_count, sizeof *course->rows, by_place);
+    for (size_t i = 0; i < course->row_count; i++) {
+        struct ids_course_row *row = &course->rows[i];
+        struct ids_course_group *group = course->group_count ? &course->groups[course->group_count - 1] : NULL;
+        if (!group || row->change.first > group->last) {
+            group = IDS_PUSH(course->groups, course->group_count, course->group_room);
+            if (!group) return -1;
+            *group = (struct ids_course_group){row->change.at, row->change.first, row->change.last};
+        }
+        if (row->change.first > group->first) group->first = row->change.first;
+        row->group = course->group_count - 1;
+    }
+    return 0;
+}
+
+/* The run at which most of the changes begin, each as much as it is sure of. */
+static void place(struct ids_course_group *group, const struct ids_course_row *rows, size_t count) {
+    double most = -1;
+    for (size_t run = group->first; run <= group->last; run++) {
+        double votes = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (rows[i].change.at == run) votes += 1 / (double)(rows[i].change.last - rows[i].change.first + 1);
+        }
+        if (votes > most) group->run = run;
+        most = fmax(most, votes);
+    }
+}
+
+/* ---- scopes ---- */
+
+struct scopes {
+    const struct ids_course *course;
+    struct ids_course_row *rows; /* of a group */
+    size_t count;
+};
+
+/* Whether `inner` lies in `outer`, and right below it. */
+static int is_inside(const char *inner, const char *outer, int *ret_next) {
+    size_t length = strlen(outer);
+    if (strncmp(inner, outer, length) != 0 || inner[length] != '/') return 0;
+    *ret_next = !strchr(inner + length + 1, '/');
+    return 1;
+}
+
+static int is_scope(const struct scopes *scopes, size_t i) {
+    return figure_of(scopes->course, &scopes->rows[i])->kind == IDS_FIGURE_SCOPE;
+}
+
+static const char *name_of(const struct scopes *scopes, size_t i) {
+    return figure_of(scopes->course, &scopes->rows[i])->name;
+}
+
+/* What is in it takes the role of a part. */
+static void take_parts(struct scopes *scopes, size_t outer) {
+    int unused;
+    for (size_t i = 0; i < scopes->count; i++) {
+        if (is_scope(scopes, i) && is_inside(name_of(scopes, i), name_of(scopes, outer), &unused))
+            scopes->rows[i].role = IDS_COURSE_PART;
+    }
+}
+
+/* A scope is the cause unless scopes in it are: those that explain its change, and are not most of it. */
+static void judge_scope(struct scopes *scopes, size_t outer) {
+    struct ids_course_row *row = &scopes->rows[outer];
+    double explained = 0, before = 0;
+    size_t inside = 0;
+    for (size_t i = 0; i < scopes->count; i++) {
+        int is_next = 0;
+        if (!is_scope(scopes, i) || !is_inside(name_of(scopes, i), name_of(scopes, outer), &is_next) || !is_next)
+            continue;
+        explained += change_of(&scopes->rows[i]);
+        before += fmax(scopes->rows[i].change.before, scopes->rows[i].change.after);
+        inside++;
+    }
+    double whole = fmax(row->change.before, row->change.after);
+    int is_explained = inside && explained / change_of(row) >= EXPLAINED;
+    int is_most = inside > 1 && before >= MOST_OF_IT * whole;
+    row->role = is_explained && !is_most ? IDS_COURSE_EFFECT : IDS_COURSE_CAUSE;
+    if (row->role == IDS_COURSE_CAUSE) take_parts(scopes, outer);
+}
+
+static int by_depth(const struct scopes *scopes, size_t i) {
+    int depth = 0;
+    for (const char *at = name_of(scopes, i); *at; at++) depth += *at == '/';
+    return depth;
+}
+
+static void judge_scopes(struct scopes *scopes) {
+    int deepest = 0;
+    for (size_t i = 0; i < scopes->count; i++) {
+        scopes->rows[i].role = IDS_COURSE_EFFECT;
+        if (is_scope(scopes, i) && by_depth(scopes, i) > deepest) deepest = by_depth(scopes, i);
+    }
+    for (int depth = 0; depth <= deepest; depth++) {
+        for (size_t i = 0; i < scopes->count; i++) {
+            if (is_scope(scopes, i) && by_depth(scopes, i) == depth && scopes->rows[i].role != IDS_COURSE_PART)
+                judge_scope(scopes, i);
+        }
+    }
+}
+
+/* ---- others ---- */
+
+/* "layer/attention: fusion" belongs to a cause "layer". */
+static int is_of_cause(const struct scopes *scopes, const char *op) {
+    for (size_t i = 0; i < scopes->count; i++) {
+        const char *name = name_of(scopes, i);
+        size_t length = strlen(name);
+        if (is_scope(scopes, i) && scopes->rows[i].role == IDS_COURSE_CAUSE && !strncmp(op, name, length) &&
+            (op[length] == ':' || op[length] == '/'))
+            return 1;
+    }
+    return 0;
+}
+
+static size_t causes(const struct scopes *scopes) {
+    size_t count = 0;
+    for (size_t i = 0; i < scopes->count; i++) count += scopes->rows[i].role == IDS_COURSE_CAUSE;
+    return count;
+}
+
+static void judge_kind(struct scopes *scopes, enum ids_figure_kind kind, enum ids_course_role role) {
+    for (size_t i = 0; i < scopes->count; i++) {
+        const struct ids_series_figure *figure = figure_of(scopes->course, &scopes->rows[i]);
+        if (figure->kind != kind) continue;
+        int is_part = kind == IDS_FIGURE_OP && is_of_cause(scopes, figure->name);
+        scopes->rows[i].role = is_part ? IDS_COURSE_PART : role;
+    }
+}
+
+/* What ran on the host, and what no scope holds, are causes of their own; kernels where nothing else tells of the
+ * device; accounts, then figures of the whole run, where nothing at all does. */
+static void judge(struct scopes *scopes) {
+    judge_scopes(scopes);
+    judge_kind(scopes, IDS_FIGURE_OP, IDS_COURSE_CAUSE);
+    judge_kind(scopes, IDS_FIGURE_KERNEL, causes(scopes) ? IDS_COURSE_PART : IDS_COURSE_CAUSE);
+    judge_kind(scopes, IDS_FIGURE_HOST, IDS_COURSE_CAUSE);
+    judge_kind(scopes, IDS_FIGURE_ACCOUNT, causes(scopes) ? IDS_COURSE_EFFECT : IDS_COURSE_CAUSE);
+    judge_kind(scopes, IDS_FIGURE_METRIC, causes(scopes) ? IDS_COURSE_EFFECT : IDS_COURSE_CAUSE);
+}
+
+/* ---- */
+
+static int by_role(const void *a, const void *b) {
+    const struct ids_course_row *left = a, *right = b;
+    double x = fabs(change_of(left)), y = fabs(change_of(right));
+    if (left->role != right->role) return left->role < right->role ? -1 : 1;
+    if (x != y) return x > y ? -1 : 1; /* of metrics in other units the order tells nothing, but is always the same */
+    return (left->figure > right->figure) - (left->figure < right->figure);
+}
+
+int ids_course_group(struct ids_course *course) {
+    if (cut(course)) return -1;
+    for (size_t g = 0, from = 0; g < course->group_count; g++) {
+        struct scopes scopes = {course, course->rows + from, 0};
+        while (from < course->row_count && course->rows[from].group == g) from++, scopes.count++;
+        place(&course->groups[g], scopes.rows, scopes.count);
+        judge(&scopes);
+        qsort(scopes.rows, scopes.count, sizeof *scopes.rows, by_role);
+    }
+    return 0;
+}

@@ -1,0 +1,276 @@
+#include "lib/render/course_text.h"
+
+#include "lib/base/counted.h"
+#include "lib/compare/verdict_words.h"
+#include "lib/wire/shell_quote.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    LINE_CELLS = 30,
+    HEIGHTS = 8,
+    INDENT = 6,
+    SHOWN_PARTS = 3,
+    SHOWN_CAUSES = 8,
+    PERCENT_ROOM = 64,
+    PATH_ROOM = 8192
+};
+
+const char *ids_day_of(int64_t unix_s, char day[IDS_DAY_ROOM]) {
+    time_t seconds = (time_t)unix_s;
+    struct tm utc;
+    if (!gmtime_r(&seconds, &utc) || !strftime(day, IDS_DAY_ROOM, "%Y-%m-%d", &utc)) snprintf(day, IDS_DAY_ROOM, "-");
+    return day;
+}
+
+/* ---- what figures are called ---- */
+
+/* "step time" of steps.mean; scopes, ops and what ran on the host by their names. */
+static const char *title_of(struct ids_painter *painter, const struct ids_course *course, size_t figure) {
+    const struct ids_series_figure *of = &course->series->figures[figure];
+    if (of->kind == IDS_FIGURE_METRIC) {
+        if (!strcmp(of->name, "steps.mean")) return "step time";
+        if (!strcmp(of->name, "window.duration")) return "window";
+    }
+    return ids_text_clean(&painter->arena, of->name);
+}
+
+static const char *value_text(struct ids_painter *painter, enum ids_unit unit, double value) {
+    return ids_painter_value(painter, ids_figure_value(unit, 1, value));
+}
+
+/* "+3.0 %"; of a share points, which `ids_signed` says. */
+static const char *percent(double before, double after, enum ids_unit unit, char text[PERCENT_ROOM]) {
+    if (unit == IDS_UNIT_RATIO)
+        ids_signed(text, unit, after - before);
+    else if (before == 0)
+        snprintf(text, PERCENT_ROOM, "new");
+    else if (after == 0)
+        snprintf(text, PERCENT_ROOM, "gone");
+    else
+        snprintf(text, PERCENT_ROOM, "%+.1f %%", (after / before - 1) * 100);
+    return text;
+}
+
+/* ---- the figures ---- */
+
+/* The runs' values from the least to the most, each cell the mean of its runs. */
+static const char *draw(struct ids_painter *painter, const struct ids_series *series, size_t figure) {
+    static const char *const heights[HEIGHTS] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    size_t cells = series->run_count < LINE_CELLS ? series->run_count : LINE_CELLS;
+    double at[LINE_CELLS], least = INFINITY, most = -INFINITY;
+    struct ids_phrase phrase = ids_phrase_begin();
+    for (size_t c = 0; c < cells; c++) {
+        double sum = 0, count = 0;
+        for (size_t i = c * series->run_count / cells; i < (c + 1) * series->run_count / cells; i++) {
+            double value = ids_series_value(series, i, figure);
+            if (!isnan(value)) sum += value;
+            count += !isnan(value);
+        }
+        at[c] = count > 0 ? sum / count : NAN;
+        if (at[c] < least) least = at[c];
+        if (at[c] > most) most = at[c];
+    }
+    for (size_t c = 0; c < cells; c++) {
+        int height = most > least ? (int)((at[c] - least) / (most - least) * (HEIGHTS - 1) + 0.5) : 0;
+        ids_phrase_add(&phrase, "%s", isnan(at[c]) ? " " : heights[height]);
+    }
+    return ids_phrase_end(painter, &phrase);
+}
+
+struct ends {
+    double first, last, least, most;
+    size_t runs;
+};
+
+static struct ends ends_of(const struct ids_series *series, size_t figure) {
+    struct ends ends = {.least = INFINITY, .most = -INFINITY};
+    for (size_t i = 0; i < series->run_count; i++) {
+        double value = ids_series_value(series, i, figure);
+        if (isnan(value)) continue;
+        if (!ends.runs++) ends.first = value;
+        ends.last = value;
+        ends.least = fmin(ends.least, value);
+        ends.most = fmax(ends.most, value);
+    }
+    return ends;
+}
+
+static void write_figures(struct ids_painter *painter, const struct ids_course *course) {
+    enum { COLUMNS = 6 };
+    struct ids_grid_column columns[COLUMNS] = {
+        {.title = "figure", .is_name = 1},           {.title = "first", .right = 1}, {.title = "last", .right = 1},
+        {.title = "from the first run to the last"}, {.title = "least", .right = 1}, {.title = "most", .right = 1}};
+    const struct ids_series *series = course->series;
+    struct ids_grid grid = {.columns = columns, .column_count = COLUMNS};
+    const char **cell = grid.cells =
+        ids_arena_alloc(&painter->arena, (COLUMNS * series->figure_count + 1) * sizeof *grid.cells);
+    if (!cell) {
+        painter->out_of_memory = 1;
+        return;
+    }
+    for (size_t f = 0; f < series->figure_count; f++) {
+        const struct ids_series_figure *figure = &series->figures[f];
+        struct ends ends = ends_of(series, f);
+        int is_nothing = ends.least == 0 && ends.most == 0;
+        if (figure->kind != IDS_FIGURE_METRIC || !ends.runs || is_nothing) continue;
+        *cell++ = title_of(painter, course, f);
+        *cell++ = value_text(painter, figure->unit, ends.first);
+        *cell++ = value_text(painter, figure->unit, ends.last);
+        *cell++ = ends.most > ends.least ? draw(painter, series, f) : "the same in all";
+        *cell++ = value_text(painter, figure->unit, ends.least);
+        *cell++ = value_text(painter, figure->unit, ends.most);
+        grid.row_count++;
+    }
+    if (!grid.row_count) return;
+    ids_painter_heading(painter, "figures");
+    ids_painter_grid(painter, &grid);
+}
+
+/* ---- the changes ---- */
+
+/* "layer_3 +3.0 % (2.000 ms → 2.060 ms a step)" */
+static void add_row(struct ids_phrase *phrase, struct ids_painter *painter, const struct ids_course *course,
+                    size_t figure, double before, double after) {
+    const struct ids_series_figure *of = &course->series->figures[figure];
+    char text[PERCENT_ROOM];
+    ids_phrase_add(phrase, "%s %s (%s \xe2\x86\x92 %s%s)", title_of(painter, course, figure),
+                   percent(before, after, of->unit, text), value_text(painter, of->unit, before),
+                   value_text(painter, of->unit, after), of->kind == IDS_FIGURE_METRIC ? "" : " a step");
+}
+
+/* Those of a role in a group, the largest first, behind some words. */
+static void write_role(struct ids_painter *painter, const struct ids_course *course, size_t group,
+                       enum ids_course_role role, size_t skip, size_t shown, const char *before) {
+    struct ids_phrase phrase = ids_phrase_begin();
+    size_t count = 0;
+    for (size_t i = 0; i < course->row_count; i++) {
+        const struct ids_course_row *row = &course->rows[i];
+        if (row->group != group || row->role != role || count++ < skip) continue;
+        if (count > skip + shown) continue;
+        ids_phrase_add(&phrase, count == skip + 1 ? "%s " : "%s", count == skip + 1 ? before : "; ");
+        add_row(&phrase, painter, course, row->figure, row->change.before, row->change.after);
+    }
+    if (count > skip + shown) ids_phrase_add(&phrase, "; %zu more", count - skip - shown);
+    if (count > skip) ids_painter_more(painter, INDENT, ids_phrase_end(painter, &phrase));
+}
+
+/* "commit 1a2b3c → 4d5e6f": what is labelled otherwise is what may have been changed. */
+static void write_labels(struct ids_painter *painter, const struct ids_series_run *before,
+                         const struct ids_series_run *after) {
+    struct ids_phrase phrase = ids_phrase_begin();
+    size_t count = 0;
+    for (size_t i = 0; i < after->label_count; i++) {
+        const char *old = ids_series_label(before, after->labels[i].key);
+        if (old && !strcmp(old, after->labels[i].value)) continue;
+        ids_phrase_add(&phrase, "%s%s: %s \xe2\x86\x92 %s", count++ ? ", " : "labels: ", after->labels[i].key,
+                       old ? old : "-", after->labels[i].value);
+    }
+    if (strcmp(before->program, after->program) != 0)
+        ids_phrase_add(&phrase, "%sread by %s \xe2\x86\x92 %s", count++ ? ", " : "", before->program, after->program);
+    if (count) ids_painter_more(painter, INDENT, ids_phrase_end(painter, &phrase));
+}
+
+static const struct ids_course_row *first_of(const struct ids_course *course, size_t group) {
+    for (size_t i = 0; i < course->row_count; i++) {
+        if (course->rows[i].group == group) return &course->rows[i];
+    }
+    return NULL;
+}
+
+static void write_group(struct ids_painter *painter, const struct ids_course *course, size_t g) {
+    const struct ids_course_group *group = &course->groups[g];
+    const struct ids_series *series = course->series;
+    const struct ids_series_run *run = &series->runs[group->run], *before = &series->runs[group->run - 1];
+    const struct ids_course_row *cause = first_of(course, g);
+    char day[IDS_DAY_ROOM], number[24];
+    struct ids_phrase phrase = ids_phrase_begin();
+    snprintf(number, sizeof number, "%zu", g + 1);
+    ids_phrase_add(&phrase, "%s, %s: ", ids_day_of(run->unix_s, day), run->name);
+    add_row(&phrase, painter, course, cause->figure, cause->change.before, cause->change.after);
+    if (course->step_ps > 0 && series->figures[cause->figure].kind != IDS_FIGURE_METRIC)
+        ids_phrase_add(&phrase, ", %+.1f %% of a step",
+                       (cause->change.after - cause->change.before) / course->step_ps * 100);
+    ids_painter_item(painter, number, INDENT, ids_phrase_end(painter, &phrase));
+    write_role(painter, course, g, IDS_COURSE_CAUSE, 1, SHOWN_CAUSES, "also");
+    write_role(painter, course, g, IDS_COURSE_PART, 0, SHOWN_PARTS, "in it:");
+    write_role(painter, course, g, IDS_COURSE_EFFECT, 0, SHOWN_PARTS, "with it:");
+    if (group->first != group->last) {
+        phrase = ids_phrase_begin();
+        ids_phrase_add(&phrase, "it may have begun anywhere from %s to %s", series->runs[group->first].name,
+                       series->runs[group->last].name);
+        ids_painter_more(painter, INDENT, ids_phrase_end(painter, &phrase));
+    }
+    write_labels(painter, before, run);
+    char old[PATH_ROOM], fresh[PATH_ROOM];
+    if (!*before->path || !*run->path) return;
+    if (ids_shell_quote(before->path, old, sizeof old) < 0 || ids_shell_quote(run->path, fresh, sizeof fresh) < 0)
+        return;
+    phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "idsprof diff %s %s", old, fresh);
+    ids_painter_command(painter, INDENT, ids_phrase_end(painter, &phrase));
+}
+
+static void write_changes(struct ids_painter *painter, const struct ids_course *course) {
+    struct ids_phrase phrase = ids_phrase_begin();
+    size_t top = painter->render->top > 0 ? (size_t)painter->render->top : SIZE_MAX;
+    size_t from = course->group_count > top ? course->group_count - top : 0;
+    ids_painter_heading(painter, "changes");
+    if (course->series->run_count < IDS_COURSE_RUNS) {
+        ids_phrase_add(&phrase, "none can be told of %s: it takes %d, three at each level",
+                       IDS_COUNTED(course->series->run_count, "run"), IDS_COURSE_RUNS);
+    } else if (!course->group_count) {
+        ids_phrase_add(&phrase, "none in %s", IDS_COUNTED(course->looked_at, "figure"));
+    } else if (from) {
+        ids_phrase_add(&phrase, "the last %zu of %zu", course->group_count - from, course->group_count);
+    }
+    if (phrase.out) ids_painter_item(painter, "", 2, ids_phrase_end(painter, &phrase));
+    for (size_t g = from; g < course->group_count; g++) write_group(painter, course, g);
+}
+
+static void write_drifts(struct ids_painter *painter, const struct ids_course *course) {
+    if (!course->drift_count) return;
+    ids_painter_heading(painter, "drifts");
+    for (size_t i = 0; i < course->drift_count && i < SHOWN_CAUSES; i++) {
+        const struct ids_course_drift *drift = &course->drifts[i];
+        struct ids_phrase phrase = ids_phrase_begin();
+        add_row(&phrase, painter, course, drift->figure, drift->from, drift->to);
+        ids_phrase_add(&phrase, " little by little, from the first run to the last");
+        ids_painter_item(painter, "-", 4, ids_phrase_end(painter, &phrase));
+    }
+}
+
+static void write_latest(struct ids_painter *painter, const struct ids_course *course) {
+    if (!course->latest_count) return;
+    ids_painter_heading(painter, "the last runs");
+    for (size_t i = 0; i < course->latest_count && i < SHOWN_CAUSES; i++) {
+        const struct ids_course_latest *latest = &course->latest[i];
+        struct ids_phrase phrase = ids_phrase_begin();
+        add_row(&phrase, painter, course, latest->figure, latest->before, latest->after);
+        ids_phrase_add(&phrase, " in the last %s: out of line; with three runs it is a change",
+                       latest->runs > 1 ? "two runs" : "run");
+        ids_painter_item(painter, "-", 4, ids_phrase_end(painter, &phrase));
+    }
+}
+
+int ids_render_course(const struct ids_course *course, const struct ids_render *render, const char *left_out, FILE *out,
+                      struct ids_error *err) {
+    const struct ids_series *series = course->series;
+    struct ids_painter painter;
+    char first[IDS_DAY_ROOM], last[IDS_DAY_ROOM];
+    ids_painter_init(&painter, &course->report, render, out);
+    fprintf(out, "%s", IDS_COUNTED(series->run_count, "run"));
+    if (series->run_count)
+        fprintf(out, " \xc2\xb7 %s to %s \xc2\xb7 %s", ids_day_of(series->runs[0].unix_s, first),
+                ids_day_of(series->runs[series->run_count - 1].unix_s, last),
+                ids_text_clean(&painter.arena, series->runs[series->run_count - 1].devices));
+    fputc('\n', out);
+    if (left_out) ids_painter_item(&painter, "note", 8, ids_text_clean(&painter.arena, left_out));
+    write_figures(&painter, course);
+    write_changes(&painter, course);
+    write_drifts(&painter, course);
+    write_latest(&painter, course);
+    return ids_painter_done(&painter, err);
+}

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""idsprof track: 60 made nights in which one layer takes 3 % longer from night 41 on: that night and that layer, no other. Then what is
+like it and is something else: bad nights, missing ones, drifts, all layers at once, new layers, longer gaps, other devices; histories
+without any change; what is no file of track; jobs that add at the same moment.
+
+Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SANITIZE.
+"""
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, os.environ['IDS_SOURCE_DIR'] + '/tests/support')
+import made_nights  # noqa: E402
+
+IDSPROF = os.environ['IDSPROF']
+SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
+SANITIZED = os.environ.get('IDS_SANITIZE') == '1'
+SLOWER = {'factor': {'layer_3': 1.03}}
+failures = []
+checks = 0
+
+
+def check(holds, what):
+    global checks
+    checks += 1
+    if not holds:
+        failures.append(what)
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([IDSPROF, 'track', *map(str, arguments)], capture_output=True, text=True)
+    check(done.returncode == status, f'track {arguments}: status {done.returncode}, not {status}: {done.stderr[-400:]}')
+    return done
+
+
+def tables(*arguments):
+    done = run(*arguments, '--json')
+    return json.loads(done.stdout)['tables'] if done.returncode == 0 else {}
+
+
+def rows(tables_of, name):
+    table = tables_of.get(name, {'columns': [], 'rows': []})
+    return [dict(zip([column['id'] for column in table['columns']], row)) for row in table['rows']]
+
+
+def course(root, name, what, *options, seed=1, nights=60):
+    folder = made_nights.write_nights(root / name, seed, what, nights)
+    run('add', root / f'{name}.db', folder / '*.mini', '--no-cache')
+    return tables('show', root / f'{name}.db', *options)
+
+
+def causes(tables_of):
+    return [(r['name'], r['kind'], r['figure']) for r in rows(tables_of, 'changes') if r['role'] == 'cause']
+
+
+def the_planted_one(root):
+    found = course(root, 'planted', lambda n: SLOWER if n >= 41 else {})
+    check(causes(found) == [('night_41.mini', 'scope', 'model/layer_3')], f'planted: {causes(found)}')
+    row = rows(found, 'changes')[0]
+    check(row['first'] <= 41 <= row['last'] and row['last'] - row['first'] <= 2, f'planted: place {row}')
+    check(row['low'] < 0.03 * row['before'] < row['high'], f'planted: interval {row}')
+    check(not rows(found, 'drifts') and not rows(found, 'latest'), 'planted: drifts or last runs')
+    check({r['change'] for r in rows(found, 'changes')} == {1}, 'planted: one change')
+    text = run('show', root / 'planted.db').stdout
+    check('2026-10-12, night_41.mini: model/layer_3 +' in text, text)
+    check(f'idsprof diff {root}/planted/night_40.mini {root}/planted/night_41.mini' in text, 'the next command')
+    csv = run('show', root / 'planted.db', '--csv').stdout
+    check(csv.startswith('change,run,name,first,last,role,kind,figure,'), csv[:100])
+    differ = rows(tables('diff', root / 'planted.db', '2026-09-01..2026-10-11', '2026-10-12..'), 'levels')
+    worse = [r['figure'] for r in differ if r['verdict'] == 'regression' and r['kind'] == 'scope']
+    check(worse == ['model/layer_3', 'model/layer_3/mlp'], f'diff: {worse}')  # attention: 12 us are below a thousandth of a step
+    check('REGRESSION' in run('diff', root / 'planted.db', 'night_[0-3]?.mini', 'night_5?.mini').stdout, 'diff by name')
+    check('fewer than three runs' in run('diff', root / 'planted.db', 'night_40.mini', 'night_41.mini').stdout, 'diff of two')
+
+
+def what_is_like_it(root):
+    found = course(root, 'missing', lambda n: None if n in (5, 6, 7, 40) else SLOWER if n >= 41 else {}, seed=2)
+    check(causes(found) == [('night_41.mini', 'scope', 'model/layer_3')], f'missing nights: {causes(found)}')
+    found = course(root, 'bad', lambda n: {'factor': {'layer_3': 1.3, 'layer_5': 1.2}} if n in (20, 30, 31) else {}, seed=3)
+    check(not rows(found, 'changes') and not rows(found, 'drifts'), f'bad nights: {causes(found)}')
+    found = course(root, 'back', lambda n: {'factor': {'layer_3': 1.1}} if 20 <= n < 30 else {}, seed=4)
+    check([(c[0], c[2]) for c in causes(found)] == [('night_20.mini', 'model/layer_3'), ('night_30.mini', 'model/layer_3')], f'back: {causes(found)}')
+    found = course(root, 'two', lambda n: {'factor': {'layer_3': 1.1, 'layer_7': 0.8}} if n >= 25 else {}, seed=5)
+    check(sorted(causes(found)) == [('night_25.mini', 'scope', 'model/layer_3'), ('night_25.mini', 'scope', 'model/layer_7')], f'two: {causes(found)}')
+    found = course(root, 'one_part', lambda n: {'factor': {'layer_3/attention': 1.1}} if n >= 25 else {}, seed=6)
+    check(causes(found) == [('night_25.mini', 'scope', 'model/layer_3/attention')], f'one part: {causes(found)}')
+    found = course(root, 'all', lambda n: {'factor': {'mlp': 1.1, 'attention': 1.1, 'norm': 1.1}} if n >= 25 else {}, seed=7)
+    check(causes(found) == [('night_25.mini', 'scope', 'model')], f'all layers: {causes(found)}')
+    found = course(root, 'more', lambda n: {'layers': 13 if n >= 30 else 12}, seed=8)
+    check(('night_30.mini', 'scope', 'model/layer_12') in causes(found) and len(causes(found)) == 1, f'a new layer: {causes(found)}')
+    found = course(root, 'gap', lambda n: {'gap_us': 600 if n >= 30 else 300}, seed=9)
+    check(causes(found) == [('night_30.mini', 'account', 'device.unknown')], f'a longer gap: {causes(found)}')
+    found = course(root, 'drift', lambda n: {'factor': {'layer_3': 1 + 0.004 * n}}, seed=10)
+    check(not rows(found, 'changes') and rows(found, 'drifts') and 'layer_3' in rows(found, 'drifts')[0]['figure'], f'drift: {causes(found)}')
+    check('little by little' in run('show', root / 'drift.db').stdout, 'the words of a drift')
+    found = course(root, 'latest', lambda n: {'factor': {'layer_3': 1.2}} if n >= 58 else {}, seed=11)
+    check(not rows(found, 'changes') and any(r['figure'] == 'model/layer_3' and r['runs'] == 2 for r in rows(found, 'latest')), 'the last two')
+    check('with three runs it is a change' in run('show', root / 'latest.db').stdout, 'the words of the last two')
+    found = course(root, 'few', lambda n: {}, seed=12, nights=4)
+    check(not rows(found, 'changes') and 'none can be told of 4 runs' in run('show', root / 'few.db').stdout, 'few')
+
+
+def labels_and_choices(root):
+    folder = made_nights.write_nights(root / 'labels', 20, lambda n: SLOWER if n >= 10 else {}, 20)
+    for number in range(20):
+        commit = 'aaa' if number < 10 else 'bbb'
+        run('add', root / 'l.db', folder / f'night_{number:02}.mini', '--no-cache', '-l', f'commit={commit}', '-l', f'odd={number % 2}')
+    check('labels: commit: aaa \u2192 bbb' in run('show', root / 'l.db').stdout, 'labels that differ')
+    found = tables('show', root / 'l.db', '--where', 'odd=1')
+    check(len(rows(found, 'runs')) == 10 and all('odd=1' in r['labels'] for r in rows(found, 'runs')), '--where')
+    check(len(rows(tables('show', root / 'l.db', '--where', 'name=night_0*'), 'runs')) == 10, '--where name')
+    check('no run has the label' in run('show', root / 'l.db', '--where', 'odd=7', status=2).stderr, '--where of none')
+    (root / 'labels.txt').write_text('# of this job\nconfig=small\n')
+    said = run('add', root / 'l.db', folder / 'night_03.mini', '--no-cache', '--labels', root / 'labels.txt').stdout
+    check('1 of them in place of what was there' in said and '20 runs in all' in said, said)
+    check(sum('config=small' in r['labels'] for r in rows(tables('show', root / 'l.db'), 'runs')) == 1, '--labels')
+    run('add', root / 'l.db', folder / 'night_03.mini', '--no-cache', '--date', '2026-12-24')
+    check(rows(tables('show', root / 'l.db'), 'runs')[-1]['unix_s'] == 1798070400, '--date')
+    check(run('rm', root / 'l.db', '2026-12-24').stdout == 'removed 1 run\n', 'rm')
+    made_nights.write(root / 'other.mini', 30, random.Random(1), plane='/device:GPU:0')
+    run('add', root / 'l.db', root / 'other.mini', '--no-cache')
+    check('20 of the runs are left out' in run('show', root / 'l.db').stdout, 'other devices')
+    for wrong in (('show', root / 'no.db'), ('rm', root / 'no.db', 'x'), ('add', root / 'l.db'), ('show',), ('frob', root / 'l.db'),
+                  ('diff', root / 'l.db', 'night_*'), ('diff', root / 'l.db', 'night_*', 'nothing'), ('show', root / 'l.db', '-j', '-c'),
+                  ('add', root / 'l.db', folder / '*.mini', '--date', '2026-12-24'), ('add', root / 'l.db', root / 'other.mini', '--date', 'today'),
+                  ('add', root / 'l.db', root / 'other.mini', '-l', 'commit'), ('show', root / 'l.db', '-t', 'x')):
+        check(run(*wrong, status=2).stderr.startswith('idsprof: track: '), f'{wrong}: no words')
+    check(not (root / 'no.db').exists(), 'a file that was not there is made')
+
+
+def other_files(root):
+    run_file = root / 'planted' / 'night_00.mini'
+    subprocess.run([IDSPROF, 'import', run_file, '-o', root / 'import.db'], check=True, capture_output=True)
+    (root / 'text').write_text('no database\n')
+    for path in (root / 'import.db', root / 'text'):
+        before = path.read_bytes()
+        check('idsprof track' in run('add', path, run_file, '--no-cache', status=2).stderr, f'{path}: what it is')
+        check(path.read_bytes() == before, f'{path} was changed')
+    run('add', root, run_file, '--no-cache', status=2)
+    whole = (root / 'planted.db').read_bytes()
+    rng = random.Random(4)
+    for attempt in range(20 if SANITIZED else 100):
+        broken = bytearray(whole[:rng.randrange(len(whole))] if attempt % 3 == 0 else whole)
+        for _ in range(rng.randrange(1, 40)):
+            broken[rng.randrange(len(broken))] = rng.randrange(256)
+        (root / 'broken.db').write_bytes(broken)
+        done = subprocess.run([IDSPROF, 'track', 'show', root / 'broken.db', '--json'], capture_output=True, timeout=60)
+        check(done.returncode in (0, 2), f'a broken file: {done.returncode} {done.stderr[-200:]}')
+
+
+def at_the_same_moment(root):
+    names = sorted((root / 'planted').iterdir())[:8]
+    jobs = [subprocess.Popen([IDSPROF, 'track', 'add', root / 'many.db', name, '--no-cache'], stdout=subprocess.DEVNULL) for name in names]
+    check([job.wait() for job in jobs] == [0] * 8, 'jobs that add at the same moment')
+    check(len(rows(tables('show', root / 'many.db'), 'runs')) == 8, 'what they added')
+    check(not [p.name for p in root.iterdir() if 'tmp-' in p.name], 'what they left')
+
+
+def histories_without_change(root):
+    """A made file each: 40 figures over 60 nights, which go together by half (the machine's night)."""
+    count, alarms = 40 if SANITIZED else 200, 0
+    schema = (SOURCE / 'lib/store/track.sql').read_text()
+    rng = random.Random(6)
+    for number in range(count):
+        path = root / f'quiet{number}.db'
+        with sqlite3.connect(path) as db:
+            db.executescript(schema)
+            db.execute("INSERT INTO track VALUES (1, 'a test')")
+            db.execute("INSERT INTO figure VALUES (1, 'metric', 'steps.mean', 2, 1)")
+            db.executemany("INSERT INTO figure VALUES (?, 'scope', ?, 2, 1)", [(f, f'layer_{f}') for f in range(2, 41)])
+            for night in range(1, 61):
+                machine = rng.gauss(0, 0.01)
+                db.execute("INSERT INTO run VALUES (?, ?, ?, '', '1 x TPU', 'a test')", (night, 86400 * night, f'night_{night}'))
+                db.executemany('INSERT INTO value VALUES (?, ?, ?)',
+                               [(night, f, 1e9 * (40 if f == 1 else 1) * (1 + machine + rng.gauss(0, 0.01))) for f in range(1, 41)])
+        db.close()
+        found = tables('show', path)
+        alarms += bool(rows(found, 'changes') or rows(found, 'drifts'))
+        path.unlink()
+    print(f'{alarms} of {count} histories without a change show one')
+    check(alarms <= (1 if SANITIZED else 4), f'{alarms} of {count} histories without a change show one')
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for part in (the_planted_one, what_is_like_it, labels_and_choices, other_files, at_the_same_moment, histories_without_change):
+        part(Path(folder))
+for failure in failures:
+    print('FAIL:', failure)
+print(f'{checks} checks, {len(failures)} failures')
+sys.exit(bool(failures))
