@@ -6,10 +6,10 @@
 #include <strings.h>
 
 struct gathering {
-    int64_t op_ps;                /* self time of what has an op */
-    int64_t span_ps;              /* from the first to the last event of each device, and at least its op_ps */
-    int64_t collective_ps;        /* self time of what it counts as a collective */
-    double bytes, bytes_ps, peak; /* bytes accessed, in what time, and the most that could be, in bytes a second */
+    int64_t op_ps;         /* self time of what has an op */
+    int64_t span_ps;       /* from the first to the last event of each device, and at least its op_ps */
+    int64_t collective_ps; /* self time of what it counts as a collective */
+    double bytes, peak;    /* of main memory, and the most that could be a second */
 };
 
 /* Of the steps of one GPU, by what XProf puts on top where several run. */
@@ -36,6 +36,13 @@ static int is_off_duty(const struct ids_trace *trace, const struct ids_event *ev
     return 0;
 }
 
+/* What XProf counts of an op: of a TPU what its file says of the main memory; of a GPU nothing of a library's calls. */
+static int64_t bytes_of(const struct ids_trace *trace, const struct ids_op *op, enum ids_device_kind kind) {
+    int64_t bytes = kind == IDS_DEVICE_TPU && op->told_bytes >= 0 ? op->told_bytes : op->bytes_accessed;
+    if (kind == IDS_DEVICE_GPU && !strcmp(ids_trace_text(trace, op->category), "custom-call")) return 0;
+    return bytes > 0 && !op->framework ? bytes : 0;
+}
+
 static void add_event(const struct ids_compat *compat, const struct ids_busy *busy, const struct ids_event *event,
                       struct gathering *gathering) {
     const struct ids_trace *trace = compat->analysis->trace;
@@ -46,10 +53,7 @@ static void add_event(const struct ids_compat *compat, const struct ids_busy *bu
     int collective = is_collective(trace, event, kind);
     if (collective) ids_sum(&gathering->collective_ps, self_ps);
     if (op && !op->framework) ids_sum(&gathering->op_ps, self_ps);
-    if (op && op->bytes_accessed >= 0) {
-        gathering->bytes += (double)op->bytes_accessed;
-        gathering->bytes_ps += (double)self_ps;
-    }
+    if (op) gathering->bytes += (double)bytes_of(trace, op, kind);
 }
 
 /* The devices of that kind together, as XProf's overview has them. */
@@ -89,18 +93,22 @@ static void put_idle(struct ids_compat *compat, const struct gathering *gatherin
         });
 }
 
-static void put_hbm(struct ids_compat *compat, const struct gathering *gathering) {
+/* Of the table op_profile, at its root, without the row IDLE. */
+static void put_hbm(struct ids_compat *compat, const struct gathering *gathering, int is_gpu) {
     const double second = 1e12;
-    if (gathering->bytes_ps <= 0 || gathering->peak <= 0) return;
-    double share = gathering->bytes / (gathering->bytes_ps / second) / gathering->peak;
-    ids_compat_put(compat, &(struct ids_compat_figure){
-                               .name = "HBM utilization",
-                               .unit = "share",
-                               .theirs = share < 1 ? share : 1,
-                               .our_id = "efficiency.bandwidth_share",
-                               .why = "XProf divides by the time of the ops that have bytes, not by the "
-                                      "window",
-                           });
+    if (!gathering->op_ps || gathering->bytes <= 0 || gathering->peak <= 0) return;
+    double share = gathering->bytes / ((double)gathering->op_ps / second) / gathering->peak;
+    ids_compat_put(compat,
+                   &(struct ids_compat_figure){
+                       .name = "HBM utilization",
+                       .unit = "share",
+                       .theirs = share < 1 ? share : 1,
+                       .our_id = "efficiency.bandwidth_share",
+                       .why = is_gpu ? "XProf knows no bytes of a library's calls (custom-call), divides by the "
+                                       "time of the ops and not by the window, and takes the peak from the file"
+                                     : "XProf counts the bytes of asynchronous copies too, and divides by the "
+                                       "time of the ops, waits (-done) included, not by the window",
+                   });
 }
 
 /* What is no copy and no collective computes, sets of memory too. */
@@ -224,11 +232,11 @@ void ids_compat_xprof(struct ids_compat *compat) {
     if (gather(compat, IDS_DEVICE_GPU, &gpus) && gpus.span_ps) {
         put_idle(compat, &gpus, 1);
         put_steps(compat);
-        put_hbm(compat, &gpus);
+        put_hbm(compat, &gpus, 1);
     }
     if (gather(compat, IDS_DEVICE_TPU, &chips) && chips.span_ps) {
         put_tpu(compat, &chips);
         put_duty(compat);
-        put_hbm(compat, &chips);
+        put_hbm(compat, &chips, 0);
     }
 }

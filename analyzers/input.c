@@ -9,15 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ANY_STAGE "SELECT 1 FROM host_activities WHERE run = :run AND kind = 'input'"
+
 static const struct ids_metric_def metrics[] = {
     {"input.waited", "devices wait for it", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of the ledger's time (the steps; without steps the windows) that is in host.input: devices wait for input.",
-     "SELECT sum(dur_ps * (account = 'host.input')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
+     "SELECT sum(dur_ps * (account = 'host.input')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1 "
+     "HAVING sum(account = 'host.input') > 0 OR EXISTS (" ANY_STAGE ")"},
     {"input.time", "time in input", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
      "Time that threads spend in stages of the input pipeline or wait for it there: the union of each thread's, summed "
      "over threads. Threads that prepare batches ahead do so while devices work.",
-     IDS_SQL_SPANS("track_id", "dur_ps", "host_activities WHERE run = :run AND kind = 'input'") "SELECT " IDS_SQL_UNION
-                                                                                                " FROM span"},
+     IDS_SQL_SPANS("track_id", "dur_ps",
+                   "host_activities WHERE run = :run AND kind = 'input'") "SELECT " IDS_SQL_UNION
+                                                                          " FROM span HAVING count(*) > 0"},
 };
 
 static const struct ids_column_def columns[] = {
@@ -40,9 +44,12 @@ static const struct ids_table_def stages_table = {
     IDS_COUNT_OF(columns),
     "One row per stage: what tf.data records (Iterator::...), a DataLoader's next batch, regions whose words say that "
     "they load or feed (data_loading, next_batch), and waits for queues and futures. `total` is the time inside it, "
-    "`self` without the stages inside, over all of the recording. It was needed `need` times a second, and its "
-    "`threads` could do it `rate` times a second (count times threads by self time), so that `busy` is need by rate. "
-    "The slowest stage is the busiest one that works; one that only waits, for a queue, for another process or for "
+    "`self` without the stages inside, over all of the recording. The steps would take it `need` times a second if "
+    "they "
+    "never waited for input (count by the time that is left without what the ledger books to host.input), and its "
+    "`threads` could do it `rate` times a second (count times threads by self time); `busy` is the share of the time "
+    "in which they were. The slowest stage is the busiest one that works; one that only waits, for a queue, for "
+    "another process or for "
     "what a parallel stage prepares on other threads, is not it. It is enough if devices do not wait: `waited` is what "
     "the ledger books to host.input by this stage, over all devices in the steps (without steps: in the windows).",
     0,
@@ -64,6 +71,7 @@ struct pipeline {
     size_t count, room;
     int64_t first_ps, last_ps; /* from the first to the last moment of devices and stages */
     int64_t time_ps;           /* of threads inside stages */
+    double waited;             /* share of the ledger's time in which devices wait for input */
 };
 
 /* What hands over what others prepare, so that its own time is waiting. */
@@ -179,7 +187,7 @@ static int longest_first(const void *a, const void *b) {
 
 static void list(struct pipeline *pipeline, struct ids_report *report) {
     const struct ids_trace *trace = pipeline->analysis->trace;
-    const double second = 1e12, span_ps = (double)(pipeline->last_ps - pipeline->first_ps);
+    const double second = 1e12, needed_ps = (double)(pipeline->last_ps - pipeline->first_ps) * (1 - pipeline->waited);
     const struct stage *slowest = NULL;
     struct ids_table *table = ids_report_table(report, &stages_table);
     if (pipeline->count) qsort(pipeline->at, pipeline->count, sizeof *pipeline->at, longest_first);
@@ -197,8 +205,8 @@ static void list(struct pipeline *pipeline, struct ids_report *report) {
             ids_int_value(IDS_UNIT_COUNT, stage->count),
             ids_int_value(IDS_UNIT_TIME, stage->total_ps / stage->count),
             ids_int_value(IDS_UNIT_COUNT, stage->threads),
-            span_ps > 0 ? ids_real_value(IDS_UNIT_NUMBER, (double)stage->count * second / span_ps)
-                        : ids_no_value(IDS_UNIT_NUMBER),
+            needed_ps > 0 ? ids_real_value(IDS_UNIT_NUMBER, (double)stage->count * second / needed_ps)
+                          : ids_no_value(IDS_UNIT_NUMBER),
             self_ps ? ids_real_value(IDS_UNIT_NUMBER,
                                      (double)stage->count * (double)stage->threads * second / (double)self_ps)
                     : ids_no_value(IDS_UNIT_NUMBER),
@@ -221,16 +229,21 @@ static int gather(struct pipeline *pipeline) {
     return 0;
 }
 
+static const char no_pipeline[] = "no stage of an input pipeline is in the recording (tf.data, a DataLoader, a region "
+                                  "such as next_batch)";
+
 static int input_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct pipeline pipeline = {.analysis = analysis, .first_ps = analysis->start_ps, .last_ps = analysis->end_ps};
     int failed = gather(&pipeline);
     if (!failed) {
         int64_t all_ps, waited_ps = add_waits(&pipeline, &all_ps);
-        if (all_ps)
-            ids_report_metric(report, "input.waited", NULL,
-                              ids_real_value(IDS_UNIT_RATIO, (double)waited_ps / (double)all_ps));
-        ids_report_metric(report, "input.time", NULL, ids_int_value(IDS_UNIT_TIME, pipeline.time_ps));
-        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
+        if (all_ps) pipeline.waited = (double)waited_ps / (double)all_ps;
+        if (all_ps && (pipeline.count || waited_ps))
+            ids_report_metric(report, "input.waited", NULL, ids_real_value(IDS_UNIT_RATIO, pipeline.waited));
+        if (pipeline.count)
+            ids_report_metric(report, "input.time", NULL, ids_int_value(IDS_UNIT_TIME, pipeline.time_ps));
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
+                            all_ps ? no_pipeline : ids_no_activity_reason(analysis));
         list(&pipeline, report);
     }
     free(pipeline.of_name);

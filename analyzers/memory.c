@@ -4,6 +4,7 @@
 #include "analyzers/memory_live.h"
 #include "analyzers/memory_programs.h"
 #include "analyzers/memory_use.h"
+#include "analyzers/numbers.h"
 #include "lib/base/saturate.h"
 
 #include <string.h>
@@ -129,7 +130,8 @@ static const struct ids_table_def live_at_peak = {
     live_columns,
     IDS_COUNT_OF(live_columns),
     "What each allocator's memory was in use for at its peak: one row for what was taken by the same op (where the "
-    "allocator's events name none, by the call that the thread was in), region, type and shape. `before the recording` "
+    "allocator's events name none, by the call that the thread was in), region, type and shape; places that differ in "
+    "numbers only, as layers, are one (*). `before the recording` "
     "is what was in use and not taken while it was recorded.",
     0,
 };
@@ -142,7 +144,7 @@ static const struct ids_table_def kept = {
     "at the end, as in `live_at_peak`. `share` is of what is in use then.",
     0,
 };
-enum { MOST_LIVE = 100 };
+enum { MOST_LIVE = 1000 };
 
 static const struct ids_note notes[] = {
     {.before = "of", .metric = "memory.capacity"},
@@ -307,7 +309,9 @@ static int list_live(const struct ids_analysis *analysis, struct ids_report *rep
             ids_real_value(IDS_UNIT_RATIO, (double)of->bytes / (double)(at->in_use > 0 ? at->in_use : 1)),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)of->count),
             ids_text_value(name_of(analysis, use)),
-            ids_text_value(*of->op ? of->op : "not recorded"),
+            ids_text_value(of->ops_differ ? ids_without_numbers(report, of->op)
+                           : *of->op      ? of->op
+                                          : "not recorded"),
             ids_text_value(*of->caller ? of->caller : NULL),
             ids_text_value(of->region ? ids_trace_text(trace, of->region) : NULL),
             ids_text_value(of->type ? ids_trace_text(trace, of->type) : NULL),

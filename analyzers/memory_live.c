@@ -1,4 +1,5 @@
 #include "analyzers/memory_live.h"
+#include "analyzers/numbers.h"
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
@@ -46,12 +47,18 @@ static int is_told(const struct ids_trace *trace, uint32_t op) {
 
 /* --- groups ----------------------------------------------------------------------------------------------------- */
 
+/* The place of an op in a framework's model: layers of it are one row. A name without a path stays as it is. */
+static uint64_t hash_of_op(const char *op) {
+    return strchr(op, '/') ? ids_hash_without_numbers(op) : ids_hash_bytes(op, strlen(op));
+}
+
 static int add(struct maker *maker, const struct ids_allocation *event) {
     const struct ids_trace *trace = maker->trace;
     const struct ids_doing *doing = doing_at(trace, event);
     int told = is_told(trace, event->op);
     uint32_t call = doing && !told ? doing->around : IDS_NONE, caller = doing ? doing->caller : IDS_NONE;
-    uint64_t key = ids_key_of(ids_key_of(told ? event->op : 0, (uint64_t)call << 32 | caller),
+    uint64_t op = told ? hash_of_op(ids_trace_text(trace, event->op)) : 0;
+    uint64_t key = ids_key_of(ids_key_of(op, (uint64_t)call << 32 | caller),
                               ids_key_of((uint64_t)event->region << 32 | event->type, event->shape));
     uint64_t *place = ids_keymap_at(&maker->groups, key);
     if (!place) return -1;
@@ -66,9 +73,11 @@ static int add(struct maker *maker, const struct ids_allocation *event) {
                                    .type = event->type,
                                    .shape = event->shape};
         if (!added->op || !added->caller) return -1;
+        added->first_op = event->op;
         *place = maker->list->count;
     }
     struct ids_live *live = &maker->list->at[*place - 1];
+    live->ops_differ |= told && event->op != live->first_op;
     ids_sum(&live->bytes, event->bytes);
     live->count++;
     return 0;

@@ -9,6 +9,8 @@ struct ids_live {
     const char *op;               /* that the allocator names, or the call on the thread that took it; "" unknown */
     const char *caller;           /* the program's function around it, "step (train.py:12)"; "" unknown */
     uint32_t region, type, shape; /* texts of the trace */
+    uint32_t first_op;            /* text of the first one that the allocator names */
+    uint8_t ops_differ;           /* 1: in numbers, for they are of one row: layer_0/dropout and layer_1/dropout */
     int64_t bytes;
     uint64_t count;
 };

@@ -93,7 +93,9 @@ static int most_first(const void *a, const void *b) {
     return strcmp(left->name, right->name);
 }
 
-static void list(struct ids_report *report, const struct ids_table_def *def, const struct cut *cut, int64_t all_ps) {
+/* `unnamed`: what is said of ops without a name of this kind. */
+static void list(struct ids_report *report, const struct ids_table_def *def, const struct cut *cut, int64_t all_ps,
+                 const char *unnamed) {
     const struct ids_value row[] = {
         ids_int_value(IDS_UNIT_TIME, cut->self_ps),
         ids_share_of(cut->self_ps, all_ps),
@@ -102,7 +104,7 @@ static void list(struct ids_report *report, const struct ids_table_def *def, con
         cut->has_flops ? ids_real_value(IDS_UNIT_NUMBER, cut->flops) : ids_no_value(IDS_UNIT_NUMBER),
         cut->has_bytes ? ids_int_value(IDS_UNIT_BYTES, cut->bytes < 9e18 ? (int64_t)cut->bytes : INT64_MAX)
                        : ids_no_value(IDS_UNIT_BYTES),
-        ids_text_value(*cut->name ? cut->name : NULL),
+        ids_text_value(*cut->name ? cut->name : unnamed),
     };
     IDS_ROW(report, ids_report_table(report, def), module_columns, row);
 }
@@ -118,7 +120,7 @@ static const char *family_of(const struct ids_op_row *op) {
 }
 
 static int put(struct ids_report *report, const struct ids_op_rows *rows, const struct ids_table_def *def,
-               const char *(*name_of)(const struct ids_op_row *)) {
+               const char *(*name_of)(const struct ids_op_row *), const char *why_none) {
     struct cuts cuts = {0};
     int failed = 0;
     ids_report_table(report, def);
@@ -130,15 +132,19 @@ static int put(struct ids_report *report, const struct ids_op_rows *rows, const 
         ids_sum(&other->count, rows->other_count);
     }
     if (cuts.at) qsort(cuts.at, cuts.count, sizeof *cuts.at, most_first);
-    for (size_t i = 0; i < cuts.count && !failed; i++) list(report, def, &cuts.at[i], rows->all_ps);
+    for (size_t i = 0; i < cuts.count && !failed; i++)
+        list(report, def, &cuts.at[i], rows->all_ps, cuts.count == 1 ? why_none : NULL);
     ids_keymap_done(&cuts.numbers);
     free(cuts.at);
     return failed ? -1 : 0;
 }
 
 int ids_op_cuts(struct ids_report *report, const struct ids_op_rows *rows) {
-    return put(report, rows, &ids_time_by_module, module_of) || put(report, rows, &ids_time_by_source, source_of) ||
-                   put(report, rows, &ids_time_by_family, family_of)
-               ? -1
-               : 0;
+    static const char no_program[] = "no op of this recording names a compiled program (XLA's ops do)",
+                      no_source[] = "no op of this recording names its line of source (XLA's ops do, and PyTorch's "
+                                    "with with_stack=True)";
+    int failed = put(report, rows, &ids_time_by_module, module_of, no_program) ||
+                 put(report, rows, &ids_time_by_source, source_of, no_source) ||
+                 put(report, rows, &ids_time_by_family, family_of, NULL);
+    return failed ? -1 : 0;
 }

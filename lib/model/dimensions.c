@@ -9,6 +9,7 @@
 #include "lib/model/hardware.h"
 #include "lib/model/host_copies.h"
 #include "lib/model/keys.h"
+#include "lib/model/memory_access.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,7 @@ static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint3
         .matrix_flops = -1,
         .bytes_accessed = -1,
         .memory_bytes = -1,
+        .told_bytes = -1,
         .copy_bytes = -1,
         .result_bytes = -1,
         .message_bytes = -1,
@@ -322,6 +324,9 @@ static int read_op_stat(struct ids_trace *trace, const struct ids_arg *arg, stru
     case IDS_KEY_BYTES_ACCESSED:
         fields->bytes_accessed = ids_arg_int(trace, arg, -1);
         break;
+    case IDS_KEY_MEMORY_ACCESS:
+        if (arg->type == IDS_VALUE_BYTES) fields->told_bytes = ids_main_memory_access(arg->chars, arg->length);
+        break;
     case IDS_KEY_TF_OP:
         fields->framework_name = text;
         break;
@@ -410,6 +415,7 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
                             .matrix_flops = -1,
                             .bytes_accessed = -1,
                             .memory_bytes = -1,
+                            .told_bytes = -1,
                             .copy_bytes = -1,
                             .result_bytes = -1,
                             .message_bytes = -1,

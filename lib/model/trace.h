@@ -227,6 +227,7 @@ struct ids_op {
     int64_t flops, model_flops, bytes_accessed;                            /* per execution; -1 unknown */
     int64_t matrix_flops;  /* of flops, those of products and convolutions; -1 unknown */
     int64_t memory_bytes;  /* of bytes_accessed, those of the device's main memory; -1 unknown */
+    int64_t told_bytes;    /* as memory_bytes, where the file says itself which memories an op reads and writes; -1 */
     int64_t copy_bytes;    /* of a copy between host and device memory; -1 unknown or none */
     int64_t result_bytes;  /* from the HLO proto; -1 unknown */
     int64_t message_bytes; /* of a collective, see lib/model/collective.h; -1 unknown */

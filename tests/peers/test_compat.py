@@ -54,9 +54,19 @@ def overview_of(path):
     return {key: value for table in xprof(path, 'overview_page') for key, value in (table.get('p') or {}).items()}
 
 
+def bandwidth_of(path):
+    """Of main memory, of all ops together, as op_profile has it without its row IDLE."""
+    profile = xprof(path, 'op_profile')
+    return profile['byProgramExcludeIdle']['metrics']['bandwidthUtils'][0]
+
+
 def with_xprof(name, path):
     ours = compat('xprof', path)
     idle = ours.get(('device idle ratio', None))
+    if ('HBM utilization', None) in ours:
+        theirs = bandwidth_of(path)
+        # Of cuDNN's convolutions it counts a part of the bytes, of which nothing says what they are.
+        check(name + ': HBM utilization', ours[('HBM utilization', None)], theirs, (0.02 if 'conv' in name else 0.001) * theirs)
     if name.startswith('tpu'):
         overview = overview_of(path)
         check(name + ': device idle', idle, float(overview['device_idle_time_percent'].rstrip('%')) / 100, 0.0005)

@@ -1,6 +1,7 @@
 /* lib/model/facts.c: what an event's stats say, also where a writer gave numbers as texts. */
 #include "lib/model/facts.h"
 #include "lib/model/keys.h"
+#include "lib/model/memory_access.h"
 #include "tests/support/suite.h"
 
 #include <string.h>
@@ -86,4 +87,17 @@ START_TEST(facts_of_an_event) {
 }
 END_TEST
 
-IDS_RUN_SUITE("facts", numbers, facts_of_an_event)
+/* A TPU's op reads 300 bytes of main memory (space 1) and 5 of another, and writes 7; one accesses nothing; one ends
+ * early, one has more bytes than there are numbers. */
+START_TEST(bytes_by_memory) {
+    static const char op[] =
+        "\n\x07\x08\x01\x10\x01\x18\xac\x02\n\x06\x08\x01\x10\x03\x18\x05\n\x06\x08\x02\x10\x01\x18\x07";
+    static const char huge[] = "\n\x0d\x10\x01\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
+    ck_assert_int_eq(ids_main_memory_access(op, sizeof op - 1), 307);
+    ck_assert_int_eq(ids_main_memory_access("", 0), 0);
+    ck_assert_int_eq(ids_main_memory_access(op, sizeof op - 3), -1);
+    ck_assert_int_eq(ids_main_memory_access(huge, sizeof huge - 1), -1);
+}
+END_TEST
+
+IDS_RUN_SUITE("facts", numbers, facts_of_an_event, bytes_by_memory)
