@@ -59,6 +59,13 @@ def check_cuts(path):
     check(sum(row['count'] for row in alike) == sum(row['count'] for row in ops), path, 'executions of ops alike')
 
 
+def check_unnamed():
+    """A cut by what no op has a name of says why; where some have one, the rest has none."""
+    for by, name in (('source', 'time_by_source'), ('module', 'time_by_module')):
+        rows = table(SOURCE / 'testdata/mini/waste_copies.mini', name, '--by', by)
+        check(len(rows) == 1 and rows[0][by].startswith('no op of this recording names'), by, rows)
+
+
 def check_facts():
     """What programs say is there for people too, not in JSON alone."""
     text, rows = run('--section', 'program_facts', '--top', '0', SOURCE / 'testdata/cpu8_annotated').stdout, table(SOURCE / 'testdata/cpu8_annotated', 'program_facts', '--section', 'program_facts')
@@ -148,6 +155,7 @@ def check_odd_names():
 
 for run_at in RUNS:
     check_cuts(run_at)
+check_unnamed()
 check_facts()
 check_shown()
 check_unknown()
