@@ -91,7 +91,29 @@ static int is_harmless(struct ids_text key) {
     return 0;
 }
 
-static enum ids_redacted_kind kind_of(struct ids_redacting *redacting, uint32_t key) {
+static struct ids_text chars_of(const struct ids_redacting *redacting, const struct ids_arg *arg) {
+    if (arg->type == IDS_VALUE_TEXT) return ids_strings_text(redacting->passing.sink.strings, arg->text);
+    return arg->type == IDS_VALUE_CHARS ? (struct ids_text){arg->chars, arg->length} : (struct ids_text){"", 0};
+}
+
+/* Numbers and truth values alone, as the strides of a convolution are: ["","[2, 2]","False"]. */
+static int is_plain(struct ids_text text) {
+    static const char *const words[] = {"True", "False", "None"};
+    for (size_t at = 0; at < text.length;) {
+        size_t length = strchr("[]\"\\, .-0123456789", text.at[at]) && text.at[at] ? 1 : 0;
+        for (size_t i = 0; !length && i < sizeof words / sizeof *words; i++) {
+            size_t word = strlen(words[i]);
+            if (text.length - at >= word && !memcmp(text.at + at, words[i], word)) length = word;
+        }
+        if (!length) return 0;
+        at += length;
+    }
+    return 1;
+}
+
+static enum ids_redacted_kind kind_of(struct ids_redacting *redacting, const struct ids_arg *arg) {
+    const uint32_t key = arg->key;
+    if (key == IDS_KEY_INPUT_VALUES && !is_plain(chars_of(redacting, arg))) return IDS_REDACT_WHOLE;
     if (key >= IDS_KEY_DEVICE_VENDOR && key < IDS_KEY_HLO_PROTO) return IDS_REDACT_TEXT; /* the device, versions */
     if (key == IDS_KEY_SOURCE) return IDS_REDACT_SOURCE;
     if (key < IDS_KEY_COUNT || is_harmless(ids_strings_text(redacting->passing.sink.strings, key)))
@@ -112,7 +134,7 @@ static void put_options(const struct ids_arg *arg, struct ids_buffer *out) {
 static void put_chars(struct ids_redacting *redacting, const struct ids_arg *arg) {
     struct ids_buffer *out = &redacting->chars;
     if (arg->type == IDS_VALUE_CHARS)
-        ids_redact(redacting->redactor, (struct ids_text){arg->chars, arg->length}, kind_of(redacting, arg->key), out);
+        ids_redact(redacting->redactor, (struct ids_text){arg->chars, arg->length}, kind_of(redacting, arg), out);
     else if (arg->key == IDS_KEY_HLO_PROTO || arg->key == IDS_KEY_HLO_PROTO_OLD)
         ids_redact_program(redacting->redactor, arg->chars, arg->length, out);
     else if (arg->key == IDS_KEY_PROFILE_OPTIONS)
@@ -127,7 +149,7 @@ static int redact_arg(struct ids_redacting *redacting, struct ids_arg *arg) {
     size_t before = redacting->chars.length;
     if (has_chars(arg)) put_chars(redacting, arg);
     if (has_chars(arg)) arg->length = (uint32_t)(redacting->chars.length - before);
-    if (arg->type == IDS_VALUE_TEXT && redact_id(redacting, &arg->text, kind_of(redacting, arg->key))) return -1;
+    if (arg->type == IDS_VALUE_TEXT && redact_id(redacting, &arg->text, kind_of(redacting, arg))) return -1;
     return arg->key < IDS_KEY_COUNT ? 0 : redact_id(redacting, &arg->key, IDS_REDACT_TEXT);
 }
 
