@@ -5,7 +5,6 @@
 #include "lib/analysis/groups.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
-#include "lib/hlo/family.h"
 #include "lib/hlo/scope.h"
 
 #include <stdlib.h>
@@ -299,8 +298,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
                             : ids_no_value(IDS_UNIT_NONE),
             word_or_none(scope),
             word_or_none(ids_op_pass(trace, op)),
-            ids_text_value(ids_family_of(ids_trace_text(trace, op->name), ids_trace_text(trace, op->category),
-                                         ids_class_name((enum ids_class)group->first.class))),
+            ids_text_value(ids_op_family(trace, op, ids_class_name((enum ids_class)group->first.class))),
             ids_text_value(ids_cost_source_name((enum ids_cost_source)op->cost_source)),
             cost->runs ? ids_int_value(IDS_UNIT_COUNT, (int64_t)cost->runs) : ids_no_value(IDS_UNIT_COUNT),
             known(IDS_UNIT_BYTES, op->memory_bytes),

@@ -257,7 +257,7 @@ static int list_ops(const struct ids_analysis *analysis, struct ids_report *repo
 
 struct program {
     const char *name;
-    int64_t self_ps;
+    int64_t self_ps, communicating_ps;
     struct ids_op_cost cost;
 };
 
@@ -284,13 +284,14 @@ static int list_programs(struct ids_report *report) {
         failed = !place || !*place || !all;
         if (failed) break;
         ids_sum(&all[*place - 1].self_ps, op->self_ps);
+        if (op->communicates) ids_sum(&all[*place - 1].communicating_ps, op->self_ps);
         ids_op_cost_add(&all[*place - 1].cost, &op->cost);
     }
     if (count) qsort(all, count, sizeof *all, longest_first);
     ids_report_table(report, &programs);
     for (size_t i = 0; i < count && !failed; i++) {
         struct ids_value cells[IDS_COST_CELLS];
-        ids_cost_cells(&all[i].cost, 0, cells);
+        ids_cost_cells(&all[i].cost, all[i].communicating_ps > all[i].self_ps / 2, cells);
         const struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, all[i].self_ps),
             ids_cost_time(all[i].cost.has_roof, all[i].cost.judged_time),

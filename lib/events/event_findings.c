@@ -5,7 +5,6 @@
 #include "lib/events/event_ids.h"
 #include "lib/events/event_parts.h"
 #include "lib/events/findings.sql.h"
-#include "lib/hlo/family.h"
 #include "lib/hlo/multiplier.h"
 #include "lib/hlo/scope.h"
 #include "lib/hlo/waste.h"
@@ -180,8 +179,7 @@ static int put_op(struct putter *putter, size_t o) {
     put_text(putter, insert, op->framework_name);
     put_word_copy(putter, insert, scope);
     put_word(putter, insert, ids_op_pass(putter->trace, op));
-    put_word(putter, insert,
-             ids_family_of(ids_trace_text(putter->trace, op->name), ids_trace_text(putter->trace, op->category), NULL));
+    put_word(putter, insert, ids_op_family(putter->trace, op, NULL));
     put_text(putter, insert, op->source);
     put_text(putter, insert, op->long_name);
     put_text(putter, insert, op->shape);

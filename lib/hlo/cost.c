@@ -141,7 +141,9 @@ static void set_matrix(struct ids_hlo_costs *costs, const struct ids_hlo_instruc
                        struct ids_hlo_cost *cost) {
     const struct ids_hlo_shape *left =
         ids_hlo_array_of(costs->module, ids_hlo_operand_shape(costs->module, instruction, 0));
-    set_flops(cost, flops);
+    /* A complex multiply-add is four of real numbers. XLA counts one. */
+    const char *type = left ? ids_hlo_element_name(left->element) : NULL;
+    set_flops(cost, type && *type == 'c' && flops > 0 ? 4 * flops : flops);
     cost->matrix_flops = cost->flops;
     cost->element = left && cost->flops > 0 ? left->element : 0;
 }

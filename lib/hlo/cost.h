@@ -1,9 +1,9 @@
 /* cost.h - what an HLO program has to compute and to move, by the shapes of its values.
  *
- * A multiply-add is two operations. Functions like exp and tanh are counted apart: what one costs differs from device
- * to device. Bytes are those that an instruction must read from and write to memory when nothing of its operands is
- * cached: inside a fusion only parameters are read and only results written, of a parameter that is sliced or gathered
- * only that part, and an update in place touches only what it updates. What a
+ * A multiply-add is two operations, of complex numbers eight. Functions like exp and tanh are counted apart: what one
+ * costs differs from device to device. Bytes are those that an instruction must read from and write to memory when
+ * nothing of its operands is cached: inside a fusion only parameters are read and only results written, of a parameter
+ * that is sliced or gathered only that part, and an update in place touches only what it updates. What a
  * library's call may work in is no result. A loop counts as often as it runs, a conditional
  * as its most expensive branch. Loops are known where the module was read with them (IDS_HLO_LOOPS).
  *

@@ -1,5 +1,6 @@
 #include "lib/model/trace.h"
 
+#include "lib/hlo/family.h"
 #include "lib/hlo/scope.h"
 
 #include <stdlib.h>
@@ -127,6 +128,15 @@ const struct ids_event *ids_event_cause(const struct ids_trace *trace, const str
 
 const char *ids_op_pass(const struct ids_trace *trace, const struct ids_op *op) {
     return op->computed_once ? "forward" : ids_pass_of(ids_trace_text(trace, op->framework_name));
+}
+
+const char *ids_op_family(const struct ids_trace *trace, const struct ids_op *op, const char *event_class) {
+    const char *family =
+        ids_family_of(ids_trace_text(trace, op->name), ids_trace_text(trace, op->category), event_class);
+    int64_t multiplied = op->matrix_flops >= 0 ? op->matrix_flops : op->element ? op->flops : 0;
+    if (strcmp(family, "fusion") != 0 && strcmp(family, "custom call") != 0) return family;
+    if (op->flops <= 0 || multiplied <= op->flops / 2) return family;
+    return strstr(ids_trace_text(trace, op->framework_name), "conv") ? "convolution" : "matrix product";
 }
 
 int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track) {

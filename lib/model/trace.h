@@ -455,6 +455,10 @@ const struct ids_event *ids_event_cause(const struct ids_trace *trace, const str
  * program has once, is of the forward pass. */
 const char *ids_op_pass(const struct ids_trace *trace, const struct ids_op *op);
 
+/* Its family (lib/hlo/family.h). Of a fusion or a library's call whose name tells none: what most of its operations
+ * are. */
+const char *ids_op_family(const struct ids_trace *trace, const struct ids_op *op, const char *event_class);
+
 /* Whether the track holds what jax.monitoring told idsprof's Python hook: "jax.compile(f)", beside the thread that did
  * it, to which each event points as to its cause. */
 int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track);
