@@ -93,7 +93,8 @@ static void judge(struct ids_recorder *recorder, int64_t now_ns, int goes_on) {
     if (!recorder->in_window) {
         if (goes_on) return;
         recorder->slow_missed += is_slow;
-        if (took_ns <= recorder->missed_ns || !(is_slow || least_kept(recorder))) return;
+        /* Also while there is room for one more: whether a slower one was kept is known at the end. */
+        if (took_ns <= recorder->missed_ns || !(is_slow || recorder->keep)) return;
         recorder->missed_ns = took_ns;
         recorder->missed_number = recorder->number;
     } else if (took_ns > recorder->worst.took_ns) {
@@ -164,6 +165,9 @@ int ids_recorder_close(struct ids_recorder *recorder, int64_t now_ns, int64_t wi
         least = &recorder->kept[recorder->kept_count++];
     }
     if (least) *least = (struct ids_kept_window){.window = window, .took_ns = recorder->worst.took_ns};
+    /* What is kept now is slower than all that was in no window. */
+    least = (struct ids_kept_window *)least_kept(recorder);
+    if (least && recorder->missed_ns <= least->took_ns) recorder->missed_ns = 0;
     return 1;
 }
 

@@ -75,6 +75,13 @@ static int64_t least_kept_ns(const struct ids_seen_process *process) {
     return least_ns;
 }
 
+/* A rhythm that may cost so little opens few windows. */
+static const char *too_few(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    int64_t asked = outcome->record->plan->keep_slowest;
+    if (process->kept < 0 || process->kept >= asked) return "";
+    return ids_outcome_text(outcome, "; %lld of %s kept", (long long)process->kept, IDS_COUNTED(asked, "window"));
+}
+
 /* Without a rule no step is slow, but a slower one than a kept one may have been in no window. A little slower is
  * chance. */
 static int say_slower(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
@@ -82,9 +89,9 @@ static int say_slower(struct ids_outcome_work *outcome, const struct ids_seen_pr
     int64_t least_ns = least_kept_ns(process);
     if (plan->when_ratio || plan->when_ns || !least_ns || process->missed_ns <= least_ns + least_ns / 4) return 0;
     ids_outcome_set(outcome, "slow_missed",
-                    ids_outcome_text(outcome, "step %lld took %s, longer than one that was kept (%s), in no window",
+                    ids_outcome_text(outcome, "step %lld took %s, longer than one that was kept (%s), in no window%s",
                                      (long long)process->missed_step, time_text(outcome, process->missed_ns),
-                                     time_text(outcome, least_ns)),
+                                     time_text(outcome, least_ns), too_few(outcome, process)),
                     plan->max_cost < COST_MUCH ? "a larger --max-cost lets more windows open" : NULL);
     return 1;
 }

@@ -303,6 +303,11 @@ START_TEST(test_judged_windows) {
     plan.keep_slowest = 1;
     find_outcome("x", NULL);
     ck_assert_str_eq(outcome.missed, "step 66 took 180 ms, longer than one that was kept (60 ms), in no window");
+    plan.keep_slowest = 3;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "step 66 took 180 ms, longer than one that was kept (60 ms), in no window; 1 of 3 "
+                                     "windows kept");
+    plan.keep_slowest = 1;
     process.missed_ns = 74000000; /* less than a quarter longer: chance */
     find_outcome("x", NULL);
     ck_assert_ptr_null(outcome.missed);

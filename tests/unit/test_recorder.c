@@ -216,6 +216,20 @@ START_TEST(test_keep_slowest) {
 }
 END_TEST
 
+START_TEST(test_slower_than_the_only_one) { /* fewer windows are kept than were asked for */
+    begin("keep_slowest=3;start_step=10");
+    usual(20);
+    ids_recorder_open(&r, now);
+    took(2 * MS);
+    ck_assert_int_eq(closes(1), 1);
+    took(19 * MS);
+    usual(3);
+    ck_assert_int_eq(r.missed_ns, 19 * MS);
+    ck_assert_int_eq(r.missed_number, r.number - 4);
+    ck_assert_int_eq(r.slow_missed, 0);
+}
+END_TEST
+
 START_TEST(test_words) {
     char text[256];
     struct ids_slow_step slow = {.number = 8113, .took_ns = 4100000, .median_ns = 1000000};
@@ -308,4 +322,4 @@ END_TEST
 
 IDS_RUN_SUITE("recorder", test_median, test_twice_the_median, test_warm_up, test_the_program_slows_down,
               test_our_own_time, test_profiled_steps_among_themselves, test_deadline, test_still_running,
-              test_keep_slowest, test_words, test_history)
+              test_keep_slowest, test_slower_than_the_only_one, test_words, test_history)
