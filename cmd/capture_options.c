@@ -15,7 +15,7 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_TEXT, 'o', "output", "DIR", "put captures into this folder (PROFILE_DIR, else profiles)", AT(output),
      NULL},
     {IDS_OPT_TEXT, 'n', "name", "NAME", "name of the capture (default: the program's name)", AT(name), NULL},
-    {IDS_OPT_COUNT, 's', "start-step", "N", "the step that opens the first window (150)", AT(start_step), NULL},
+    {IDS_OPT_COUNT, 's', "start-step", "N", "the step that opens the first window (153)", AT(start_step), NULL},
     {IDS_OPT_COUNT, 'k', "steps", "N", "steps of a window (5)", AT(steps), NULL},
     {IDS_OPT_TEXT, 0, "every", "N|TIME", "open another window every N steps, or every so often: 10m; 0: one window",
      AT(every), NULL},

@@ -50,7 +50,7 @@ installed() { # what a user does after the demo
         if "$python" -c "import jax" 2>/dev/null; then
             JAX_PLATFORMS=cpu idsprof capture -o /tmp/captured -- "$python" tests/live/capture_loop.py 200 annotate scopes 2>/tmp/said || echo "capture failed: $?"
             cat /tmp/said
-            grep -q "^idsprof: caught  steps 150-154" /tmp/said
+            grep -q "^idsprof: caught  steps 153-157" /tmp/said
             grep -q "^idsprof: missed  nothing" /tmp/said
             idsprof report /tmp/captured | head -n 3
         else

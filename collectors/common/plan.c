@@ -49,7 +49,7 @@ enum { FIELDS = sizeof fields / sizeof *fields };
 
 void ids_plan_default(struct ids_plan *plan) {
     memset(plan, 0, sizeof *plan);
-    plan->start_step = 150;
+    plan->start_step = 153;
     plan->steps = 5;
     plan->max = 1;
     plan->max_cost = MAX_COST;

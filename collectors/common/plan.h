@@ -52,7 +52,7 @@ int64_t ids_window_bytes(const struct ids_plan *plan);
 /* Whether windows are judged by the steps in them, and only the slow ones kept. */
 int ids_plan_judges(const struct ids_plan *plan);
 
-/* What holds when nobody says anything: steps 150 to 154, one window. */
+/* What holds when nobody says anything: steps 153 to 157, one window. */
 void ids_plan_default(struct ids_plan *plan);
 /* Reads `text` over the defaults. 0, or -1 with the reason in `why`. */
 int ids_plan_parse(const char *text, struct ids_plan *ret_plan, char *why, size_t why_size);

@@ -65,4 +65,6 @@ const char *ids_captured_steps_differ(const struct ids_run_files *run, struct id
 void ids_captured_steps_describe(const struct ids_run_files *run, struct ids_report *report) {
     const char *text = ids_captured_steps_differ(run, report);
     if (text) ids_report_diag(report, IDS_WARNING, "steps.disagree", text, -1, 1);
+    const struct ids_value *rhythm = ids_report_find_property(report, "steps.rhythm");
+    if (rhythm && !rhythm->missing) ids_report_diag(report, IDS_WARNING, "steps.rhythm", rhythm->text, -1, 1);
 }

@@ -4,6 +4,7 @@
 #include "lib/analysis/history_tables.h"
 #include "lib/capture/history_file.h"
 #include "lib/run/file_name.h"
+#include "lib/run/rhythm.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -186,6 +187,21 @@ static void add_slow(const struct past *past, struct ids_report *report) {
     free(slow);
 }
 
+/* Steps that windows do not touch, after those that compile. */
+static void find_rhythm(const struct past *past, struct ids_report *report) {
+    struct ids_rhythm_step *steps = calloc(past->count + 1, sizeof *steps);
+    struct ids_rhythm rhythm;
+    size_t count = 0;
+    int64_t before = past->file->head.steps - (int64_t)past->file->step_count;
+    for (size_t i = 0; steps && i < past->count; i++) {
+        if ((int64_t)i + before >= IDS_WARM_STEPS && !past->file->steps[i].stall_ns)
+            steps[count++] = (struct ids_rhythm_step){past->steps[i].number, past->steps[i].took_ns};
+    }
+    const char *text = ids_rhythm_find(steps, count, &rhythm) ? ids_rhythm_missed(&rhythm, report) : NULL;
+    if (text) ids_report_property(report, "steps.rhythm", ids_text_value(text));
+    free(steps);
+}
+
 static void add_process(const struct ids_history_file *file, struct ids_report *report) {
     const struct ids_history_head *head = &file->head;
     struct past past = {.file = file};
@@ -200,6 +216,7 @@ static void add_process(const struct ids_history_file *file, struct ids_report *
     judge_steps(&past);
     add_history(&past, report);
     if (past.slow) add_slow(&past, report);
+    find_rhythm(&past, report);
     free(past.steps);
 }
 

@@ -193,10 +193,10 @@ def counted():
 
 def default_start():
     # As people run it: without JAX_PLATFORMS, JAX looks for a TPU first, and no library of it is here.
-    run = capture([], 160, 'annotate', environment={'JAX_PLATFORMS': ''})
+    run = capture([], 165, 'annotate', environment={'JAX_PLATFORMS': ''})
     check('the program chooses its platform', run.code == 0, run.err)
     found = profile(run)
-    check('default: steps 150-154', found and [n for _, n in found.steps] == list(range(150, 155)), run.err)
+    check('default: steps 153-157', found and [n for _, n in found.steps] == list(range(153, 158)), run.err)
 
 
 def every():

@@ -90,7 +90,7 @@ static int settle(const struct ids_capture_options *options, const char *variabl
 START_TEST(test_settings) {
     struct ids_capture_options options = ids_capture_option_defaults;
     ck_assert_int_eq(settle(&options, NULL), 0);
-    ck_assert_int_eq(settings.plan.start_step, 150);
+    ck_assert_int_eq(settings.plan.start_step, 153);
     ck_assert_int_eq(settings.plan.steps, 5);
     ck_assert_int_eq(settings.plan.max, 1);
     ck_assert_int_eq(settings.plan.duration_ns, 0);
@@ -225,7 +225,7 @@ START_TEST(test_never_reached) {
     seen = (struct ids_seen){.processes = &process, .count = 1};
     find_outcome("python", "x.py");
     ck_assert_str_eq(outcome.reason, "never_reached");
-    ck_assert_str_eq(outcome.missed, "the program ended after step 37 (annotation 'train'), before step 150");
+    ck_assert_str_eq(outcome.missed, "the program ended after step 37 (annotation 'train'), before step 153");
     ck_assert_str_eq(outcome.remedy, "again, with --start-step 33"); /* 33 to 37 are five */
     process.reached = process.number = 2;
     find_outcome("python", "x.py");

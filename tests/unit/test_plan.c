@@ -12,7 +12,7 @@ static char why[256], buffer[IDS_PLAN_BYTES];
 
 START_TEST(test_defaults) {
     ck_assert_int_eq(ids_plan_parse("", &plan, why, sizeof why), 0);
-    ck_assert_int_eq(plan.start_step, 150);
+    ck_assert_int_eq(plan.start_step, 153);
     ck_assert_int_eq(plan.steps, 5);
     ck_assert_int_eq(plan.every, 0);
     ck_assert_int_eq(plan.max, 1);

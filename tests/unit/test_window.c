@@ -54,17 +54,17 @@ static const char *events(int64_t from, int64_t to) {
 
 START_TEST(test_default) {
     begin("");
-    ck_assert_str_eq(events(0, 150), "");
+    ck_assert_str_eq(events(0, 153), "");
     ck_assert_int_eq(w.state, IDS_WAITING);
-    ck_assert_str_eq(events(150, 155), "150+");
+    ck_assert_str_eq(events(153, 158), "153+");
     ck_assert_int_eq(w.state, IDS_OPENED);
-    ck_assert_int_eq(w.first, 150);
-    ck_assert_int_eq(w.last, 154);
+    ck_assert_int_eq(w.first, 153);
+    ck_assert_int_eq(w.last, 157);
     ck_assert_int_eq(w.steps_begun, 5);
-    ck_assert_str_eq(events(155, 400), "155-");
+    ck_assert_str_eq(events(158, 400), "158-");
     ck_assert_int_eq(w.state, IDS_DONE);
-    ck_assert_int_eq(w.first, 150);
-    ck_assert_int_eq(w.last, 154);
+    ck_assert_int_eq(w.first, 153);
+    ck_assert_int_eq(w.last, 157);
     ck_assert_int_eq(w.opened_by, IDS_BY_STEP);
     ck_assert_int_eq(w.closed_by, IDS_BY_STEP);
 }

@@ -1,0 +1,25 @@
+/* rhythm.h - steps that take longer at equal distances: a program validates, logs or saves in every n-th step. */
+#ifndef IDS_LIB_RUN_RHYTHM_H
+#define IDS_LIB_RUN_RHYTHM_H
+
+#include "lib/report/report.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ids_rhythm_step {
+    int64_t number, took_ns;
+};
+
+struct ids_rhythm {
+    int64_t period, first; /* steps whose number divided by the period leaves `first` */
+    int64_t took_ns;       /* the usual one of them */
+    int64_t usual_ns;      /* the usual step */
+};
+
+/* 1 and *ret_rhythm, where there is one; else 0. Without memory there is none. */
+int ids_rhythm_find(const struct ids_rhythm_step *steps, size_t count, struct ids_rhythm *ret_rhythm);
+/* What a report says of it whose steps have none of these; NULL: they have one, or there are no steps. */
+const char *ids_rhythm_missed(const struct ids_rhythm *rhythm, struct ids_report *report);
+
+#endif
