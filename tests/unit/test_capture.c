@@ -470,7 +470,7 @@ START_TEST(test_caught) { /* two ranks, one window, in one folder */
     plan.every = 100;
     plan.max = 3;
     find_outcome("torchrun", "x.py");
-    ck_assert_str_eq(outcome.missed, "2 of 3 windows: the program ended before step 250");
+    ck_assert_str_eq(outcome.missed, "2 of 3 windows: the program ended before step 253");
     ids_arena_done(&arena);
 }
 END_TEST
