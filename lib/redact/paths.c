@@ -204,19 +204,36 @@ static int is_package(struct ids_text part) {
     return ids_python_package_is_known(part);
 }
 
-/* From where on the path is that of a public library; its length where it is none's. */
-static size_t public_from(struct ids_text path) {
-    size_t from = path.length, at = 0;
+/* Where the path is that of a public library: from its package up to where a part says that something else begins. */
+struct span {
+    size_t from, to;
+};
+
+/* A list of paths goes on behind "," or ":", and no file of a library has spaces in its name. */
+static int is_library_part(struct ids_text part) {
+    for (uint32_t i = 0; i < part.length; i++) {
+        if (!is_path_char(part.at[i])) return 0;
+    }
+    return 1;
+}
+
+static struct span public_span(struct ids_text path) {
+    struct span span = {path.length, path.length};
+    size_t at = 0;
     int is_library = 1; /* what is before is a folder of libraries */
     while (at < path.length) {
         struct ids_text part = part_at(path, at);
-        if (is_library && at < from && (is_package(part) || IS_IN(part, roots))) return at;
+        if (is_library && span.from == path.length && (is_package(part) || IS_IN(part, roots))) span.from = at;
+        if (span.from < path.length && (!is_library_part(part) || IS_IN(part, homes))) {
+            span.to = at;
+            break;
+        }
         is_library = ids_text_is(part, "site-packages") || ids_text_is(part, "dist-packages") ||
                      (at && ids_text_begins(part, "python3.")) || (is_library && IS_IN(part, through));
         at += part.length;
         at += at < path.length ? separator_at(path, at) : 1;
     }
-    return from;
+    return span;
 }
 
 static int is_version_of_python(struct ids_text part) {
@@ -257,26 +274,37 @@ static int is_drive_letter(struct ids_text part) {
     return (part.length == 2 && part.at[1] == ':') || (part.length == 4 && part.at[1] == '%' && part.at[2] == '3');
 }
 
+/* Whether a learned name is a word of it: a folder of a library may be called as a user is. */
+static int names_somebody(const struct ids_redactor *redactor, struct ids_text part) {
+    for (uint32_t at = 0; at < part.length; at++) {
+        if (at && ids_is_letter(part.at[at - 1])) continue;
+        size_t end = at + ids_learned_at(redactor, (struct ids_text){part.at + at, part.length - at});
+        if (end > at && (end >= part.length || !ids_is_letter(part.at[end]))) return 1;
+    }
+    return 0;
+}
+
 /* A script without an ending keeps none. "$./train.py" begins with a folder that says nothing. */
 void ids_redact_path(struct ids_redactor *redactor, struct ids_text path, struct ids_buffer *out) {
-    size_t from = public_from(path);
+    struct span span = public_span(path);
     int is_home = 0;
     for (size_t at = 0; at < path.length;) {
         struct ids_text part = part_at(path, at);
         int is_last = at + part.length >= path.length;
         int is_drive = !at && is_drive_letter(part);
+        int is_library = at >= span.from && at < span.to && !names_somebody(redactor, part);
         if (is_home && part.length) ids_redactor_learn(redactor, part);
         if (at == 0 && part.length > 1 && *part.at == '~') {
             ids_redactor_learn(redactor, (struct ids_text){part.at + 1, part.length - 1});
             ids_buffer_byte(out, '~');
             put_part(redactor, (struct ids_text){part.at + 1, part.length - 1}, out);
-        } else if (at >= from || is_drive || (!at && part.length && variable_at(path, 0) == part.length) ||
+        } else if (is_library || is_drive || (!at && part.length && variable_at(path, 0) == part.length) ||
                    ids_text_is(part, "~") || (!is_home && is_public_part(part, is_last))) {
             ids_buffer_put(out, part.at, part.length);
         } else {
             put_part(redactor, part, out);
         }
-        is_home = at < from && IS_IN(part, homes);
+        is_home = IS_IN(part, homes);
         at += part.length;
         size_t separator = separator_at(path, at);
         ids_buffer_put(out, path.at + at, separator);

@@ -1,6 +1,7 @@
 #include "lib/redact/redactor.h"
 
 #include "lib/model/python_frame.h"
+#include "lib/redact/domains.h"
 #include "lib/redact/paths.h"
 #include "lib/redact/public_words.h"
 
@@ -91,14 +92,21 @@ static size_t take_setting(const struct place *place, size_t at) {
     return end - at;
 }
 
+/* A quote may be escaped, where JSON is a text in JSON. */
+static size_t behind_quote(const struct place *place, size_t at) {
+    size_t quote = at;
+    while (char_at(place, quote) == '\\') quote++;
+    return is_quote(char_at(place, quote)) ? quote + 1 : at;
+}
+
 /* Where the value stands that is said of a name that ends at `at`: `=value`, `: value`, and JSON's `": "value`. 0:
  * none. */
 static size_t value_after(const struct place *place, size_t at) {
-    size_t sign = at + (is_quote(char_at(place, at)) ? 1 : 0);
+    size_t sign = behind_quote(place, at);
     while (char_at(place, sign) == ' ') sign++;
     if (char_at(place, sign) != '=' && char_at(place, sign) != ':') return 0;
     for (sign++; char_at(place, sign) == ' ';) sign++;
-    return sign + (is_quote(char_at(place, sign)) ? 1 : 0);
+    return behind_quote(place, sign);
 }
 
 static int is_word_in_small(struct ids_text word, const char *small) {
@@ -202,39 +210,14 @@ static size_t take_address(const struct place *place, size_t at) {
     return end - at;
 }
 
-/* Whether a name that ends so is a machine's. Two letters alone end names of functions too ("aten.mm"), and so do some
- * words: there two dots are wanted, and a word that is no public one. */
-static int is_domain(struct ids_text name, struct ids_text top, int dots) {
-    static const char *const tops[] = {"ai",  "arpa", "cloud",   "cluster", "co",   "com",      "corp",
-                                       "dev", "edu",  "gov",     "hpc",     "info", "internal", "intra",
-                                       "io",  "lan",  "mil",     "net",     "org",  "slurm",    "localdomain",
-                                       "svc", "xyz",  "example", "local"};
-    static const char *const words[] = {
-        "ac", "app", "ar", "at", "au",   "be", "biz",  "br",   "ca", "ch", "cl", "cn", "cz", "de", "dk", "es", "eu",
-        "fi", "fr",  "gr", "hk", "hu",   "ie", "il",   "in",   "it", "jp", "kr", "mx", "nl", "no", "nz", "pl", "pt",
-        "ro", "ru",  "se", "sg", "site", "sk", "tech", "test", "th", "tr", "tw", "ua", "uk", "us", "za"};
-    for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
-        if (ids_text_is(top, tops[i])) return 1;
-    }
-    for (size_t i = 0; dots > 1 && i < sizeof words / sizeof *words; i++) {
-        if (ids_text_is(top, words[i])) return !ids_words_are_public(name);
-    }
-    return 0;
-}
-
 /* "node7.cluster.example.org" */
 static size_t take_domain(const struct place *place, size_t at) {
-    size_t end = at, last = 0;
-    int dots = 0;
+    size_t end = at;
     while (is_word_char(char_at(place, end)) || char_at(place, end) == '-' ||
-           (char_at(place, end) == '.' && is_word_char(char_at(place, end + 1)))) {
-        dots += char_at(place, end) == '.';
-        if (char_at(place, end) == '.') last = end + 1;
+           (char_at(place, end) == '.' && is_word_char(char_at(place, end + 1))))
         end++;
-    }
     struct ids_text name = {place->text.at + at, (uint32_t)(end - at)};
-    struct ids_text top = {place->text.at + last, (uint32_t)(end - last)};
-    if (!last || char_at(place, end) == '(' || !is_domain(name, top, dots)) return 0;
+    if (char_at(place, end) == '(' || !ids_is_domain(name)) return 0;
     put_pseudonym(place->redactor, name.at, name.length, place->out);
     return end - at;
 }
@@ -289,9 +272,24 @@ static size_t word_around_learned(const struct place *place, size_t at) {
     return (most > end ? most : end) - at;
 }
 
+/* A name of four letters is many a word's part, and one of three many a word: the one is looked for between what no
+ * identifier has, the other only in paths. */
+static int is_name_here(const struct place *place, size_t at, size_t length) {
+    enum { ALONE_LEAST = 4, BOUNDED_LEAST = 5 };
+    if (length >= BOUNDED_LEAST) return is_bounded(place, at, at + length);
+    return length >= ALONE_LEAST && !is_word_char(at ? char_at(place, at - 1) : ' ') &&
+           !is_word_char(char_at(place, at + length));
+}
+
+/* Where each word that is not public is taken out, no word is taken together with what is beside it: it would have
+ * another pseudonym in a profile of the same program that somebody else recorded. */
+static int takes_words(const struct place *place) {
+    return place->redactor->names && place->kind != IDS_REDACT_TEXT && place->kind != IDS_REDACT_SAID;
+}
+
 static size_t take_learned(const struct place *place, size_t at) {
     size_t length = learned_at(place, at);
-    if (!length || !is_bounded(place, at, at + length)) length = word_around_learned(place, at);
+    if (!length || !is_name_here(place, at, length)) length = takes_words(place) ? 0 : word_around_learned(place, at);
     if (length) put_pseudonym(place->redactor, place->text.at + at, length, place->out);
     return length;
 }
@@ -304,7 +302,7 @@ static size_t take_word(const struct place *place, size_t at) {
         ids_buffer_put(place->out, word.at, word.length);
         return word.length;
     }
-    if (!place->redactor->names || place->kind == IDS_REDACT_TEXT || place->kind == IDS_REDACT_SAID) return 0;
+    if (!takes_words(place)) return 0;
     put_pseudonym(place->redactor, word.at, word.length, place->out);
     return word.length;
 }

@@ -75,6 +75,8 @@ WRITTEN_OTHERWISE = ['next=%2Fhome%2Fzpersonqx%2Fzdirqx', 'C%3A%5CUsers%5Czperso
                      '{"user": "zpersonqx", "x": 1}', "{'password':'zsecretqx'}", 'api_key: "zsecretqx one"', 'Authorization: Bearer zsecretqx', 'bearer zsecretqx',
                      'sk-proj-zsecretqx-1234567890', '--name "zvalueqx and zargumentqx"', "--name='zargumentqx zvalueqx'", 'git@code.example:zprojqx/zdirqx.git',
                      'ssh znodeqx.a.de', 'ssh znodeqx.zdirqx.example', '$HOME/zdirqx/a', '${ROOT}/zdirqx', '%USERPROFILE%\\zdirqx\\a',
+                     r'{\"token\":\"zsecretqx\"}', 'ssh znodeqx.zdirqx.gg', 'ssh znodeqx.co.id', '/v/site-packages/torch/a.py, /home/zpersonqx/zdirqx.py',
+                     '/v/site-packages/torch/nn/home/zpersonqx/x.py', '/v/site-packages/torch/zuserqx/x.py', '/v/site-packages/numpy/of zuserqx/x.py',
                      'zuserqxes and unzuserqx', 'loadZuserqxData', 'on zhostqx-17']
 
 
@@ -217,6 +219,20 @@ def check_key(folder):
         (folder / name).write_bytes(text)
         check(b'too ' in idsprof('report', folder / 'zhostqx-17.xplane.pb', '--redact-key', folder / name, status=2).stderr, name)
     check(b'/dev/urandom' in idsprof('report', DATA / 'cpu1_plain', '--redact-key', folder / 'none', status=2).stderr, 'how to make a key')
+
+
+def check_key_of_two(folder):
+    """Two persons who record the same program get the same words for it, though their own names stand in its words."""
+    names = ['customattn', 'helenaloader', 'xhelenaBig', 'atomic_loss', 'lena_step', 'helenas loader of lena']
+    for option, users in (('--redact', ('tom', 'lena', 'ann')), ('--redact-names', ('tom', 'lena', 'helena', 'custo'))):
+        found = []
+        for user in users:
+            events = [{'ph': 'X', 'cat': 'cpu_op', 'name': name, 'pid': 1, 'tid': 1, 'ts': i, 'dur': 1} for i, name in enumerate(names[:5] if option == '--redact' else names)]
+            events.append({**events[0], 'ts': 9, 'args': {'Call stack': '/home/%s/x.py(3): f' % user}})
+            (folder / 'two.json').write_text(json.dumps({'schemaVersion': 1, 'traceEvents': events}))
+            rows = csv.DictReader(io.StringIO(idsprof('extract', folder / 'two.json', '-f', 'csv', '-o', '-', option, '--redact-key', folder / 'key').stdout.decode()))
+            found.append([row['name'] for row in rows])
+        check(len(found[0]) >= 6 and all(names == found[0] for names in found), option, found)
 
 
 def history_of(host, name):
@@ -388,6 +404,7 @@ with tempfile.TemporaryDirectory() as name:
     check_planted(at)
     check_hosts(at)
     check_key(at)
+    check_key_of_two(at)
     check_history(at)
     check_own_words(at)
     check_short_users(at)
