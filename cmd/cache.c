@@ -94,6 +94,8 @@ static int print_list(const struct cache_options *options, const struct ids_cach
 static void print_list_json(const struct ids_cache_list *list) {
     struct ids_json json = ids_json_to(stdout);
     ids_json_object(&json, IDS_JSON_BROKEN);
+    ids_json_key(&json, "schema");
+    ids_json_uint(&json, 1);
     ids_json_key(&json, "folder");
     ids_json_text(&json, list->folder);
     ids_json_key(&json, "bytes");

@@ -61,6 +61,8 @@ static void print_text(const struct ids_checkup *checkup) {
 static void print_json(const struct ids_checkup *checkup) {
     struct ids_json json = ids_json_to(stdout);
     ids_json_object(&json, IDS_JSON_BROKEN);
+    ids_json_key(&json, "schema");
+    ids_json_uint(&json, 1);
     ids_json_key(&json, "can");
     ids_json_array(&json, IDS_JSON_INLINE);
     for (int i = 0; ids_checkup_can(checkup, i); i++) ids_json_text(&json, ids_checkup_can(checkup, i));

@@ -12,7 +12,7 @@ static struct ids_text behind(struct ids_text text, size_t length) {
 }
 
 enum ids_checkpoint_frame ids_checkpoint_frame_of(struct ids_text frame) {
-    static const char file[] = "torch/utils/checkpoint.py(", before_function[] = "): ";
+    static const char file[] = IDS_CHECKPOINT_FILE "(", before_function[] = "): ";
     const char *at = frame.length ? memmem(frame.at, frame.length, file, sizeof file - 1) : NULL;
     if (!at || (at != frame.at && at[-1] != '/')) return IDS_CHECKPOINT_NONE;
     struct ids_text rest = behind(frame, (size_t)(at - frame.at));

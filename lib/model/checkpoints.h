@@ -11,6 +11,8 @@
 /* Around the names of what is computed again, instead of the node of autograd for which it is; ids_pass_of knows it. */
 #define IDS_CHECKPOINT_MARK "torch::checkpoint"
 
+#define IDS_CHECKPOINT_FILE "torch/utils/checkpoint.py"
+
 enum ids_checkpoint_frame {
     IDS_CHECKPOINT_NONE,
     IDS_CHECKPOINT_CALL,  /* a function is called, and will be called again */

@@ -1,5 +1,6 @@
 #include "lib/redact/paths.h"
 
+#include "lib/model/checkpoints.h"
 #include "lib/model/python_frame.h"
 #include "lib/redact/public_words.h"
 
@@ -217,13 +218,19 @@ static int is_library_part(struct ids_text part) {
     return 1;
 }
 
+/* Files by whose frames a report knows what is computed again, wherever the library lies. */
+static int is_read(struct ids_text path, size_t at) {
+    return ids_text_is((struct ids_text){path.at + at, path.length - (uint32_t)at}, IDS_CHECKPOINT_FILE);
+}
+
 static struct span public_span(struct ids_text path) {
     struct span span = {path.length, path.length};
     size_t at = 0;
     int is_library = 1; /* what is before is a folder of libraries */
     while (at < path.length) {
         struct ids_text part = part_at(path, at);
-        if (is_library && span.from == path.length && (is_package(part) || IS_IN(part, roots))) span.from = at;
+        if (span.from == path.length && ((is_library && (is_package(part) || IS_IN(part, roots))) || is_read(path, at)))
+            span.from = at;
         if (span.from < path.length && (!is_library_part(part) || IS_IN(part, homes))) {
             span.to = at;
             break;

@@ -46,7 +46,7 @@ static int redact_id(struct ids_redacting *redacting, uint32_t *text, enum ids_r
 /* ---- stats ---- */
 
 /* Stats whose text idsprof does not read and that say nothing private. Of others nobody knows what they say: arguments
- * ("Concrete Inputs"), descriptions, whatever a program adds. */
+ * ("Python args"), descriptions, whatever a program adds. */
 static int is_harmless(struct ids_text key) {
     static const char *const keys[] = {
         "Call stack",
@@ -116,6 +116,7 @@ static enum ids_redacted_kind kind_of(struct ids_redacting *redacting, const str
     if (key == IDS_KEY_INPUT_VALUES && !is_plain(chars_of(redacting, arg))) return IDS_REDACT_WHOLE;
     if (key >= IDS_KEY_DEVICE_VENDOR && key < IDS_KEY_HLO_PROTO) return IDS_REDACT_TEXT; /* the device, versions */
     if (key == IDS_KEY_SOURCE) return IDS_REDACT_SOURCE;
+    if (key == IDS_KEY_INPUT_VALUES) return IDS_REDACT_LIST;
     if (key < IDS_KEY_COUNT || is_harmless(ids_strings_text(redacting->passing.sink.strings, key)))
         return IDS_REDACT_VALUE;
     return IDS_REDACT_WHOLE;

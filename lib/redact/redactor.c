@@ -133,6 +133,8 @@ static size_t take_credential(const struct place *place, size_t at) {
     if (!value) return 0;
     int is_open = word == AUTHORIZATION || is_quote(place->text.at[value - 1]);
     size_t end = until(place, value, is_open ? "\n\"'" : " \t\n\"',;)}]");
+    if (is_quote(char_at(place, end)))
+        while (end > value && place->text.at[end - 1] == '\\') end--;
     if (end == value) return 0;
     ids_buffer_put(place->out, said.at, value - at);
     put_pseudonym(place->redactor, place->text.at + value, end - value, place->out);
@@ -383,6 +385,31 @@ static int has_letters(struct ids_text text) {
     return 0;
 }
 
+/* "1", "-0.5", "1e-05", "True", "Float": what a list of arguments may tell. */
+static int is_harmless_item(struct ids_text item) {
+    uint32_t numeric = 0;
+    while (numeric < item.length && (is_digit(item.at[numeric]) || strchr("+-.eE", item.at[numeric]))) numeric++;
+    int is_number = numeric == item.length && !ids_is_letter(*item.at);
+    return is_number || !has_letters(item) || (item.length > 2 && ids_words_are_public(item));
+}
+
+static void redact_list(const struct place *place) {
+    static const char between[] = "[](),:\"'\\ \t\n";
+    for (size_t at = 0, end; at < place->text.length; at = end) {
+        end = at + 1;
+        if (strchr(between, place->text.at[at])) {
+            ids_buffer_byte(place->out, place->text.at[at]);
+            continue;
+        }
+        end = until(place, at, between);
+        struct ids_text item = {place->text.at + at, (uint32_t)(end - at)};
+        if (is_harmless_item(item))
+            ids_buffer_put(place->out, item.at, item.length);
+        else
+            put_pseudonym(place->redactor, item.at, item.length, place->out);
+    }
+}
+
 /* A rank's number holds in every file of a run, and says nothing. */
 static int is_public_host(struct ids_text text) {
     static const char *const words[] = {"rank", "worker", "host", "localhost", "process", "trace", "profile"};
@@ -438,6 +465,9 @@ void ids_redact(struct ids_redactor *redactor, struct ids_text text, enum ids_re
         return;
     case IDS_REDACT_VALUE:
         redact_values(&place);
+        return;
+    case IDS_REDACT_LIST:
+        redact_list(&place);
         return;
     case IDS_REDACT_NAME:
         if (redact_frame(&place)) return;

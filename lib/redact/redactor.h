@@ -21,6 +21,7 @@ enum ids_redacted_kind {
     IDS_REDACT_SOURCE, /* of a file, with ":12" behind it */
     IDS_REDACT_HOST,   /* of a machine, a user, or a file that is called as they are: a pseudonym as a whole */
     IDS_REDACT_SAID,   /* a sentence of idsprof about texts that are taken out already: options in it are its own */
+    IDS_REDACT_LIST,   /* of arguments: numbers stay, and words such as True; of others nobody knows what they say */
     IDS_REDACT_WHOLE,  /* nobody knows what it says: a pseudonym as a whole unless it has no letters */
     IDS_REDACT_KINDS
 };
