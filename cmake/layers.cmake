@@ -1,17 +1,23 @@
 # The layers, and what keeps them apart. A layer is one folder and one static library `ids_<name>`:
-#   ids_layer(NAME DIR <folder> [DEPS <layers>] [LIBS <targets>] [FORBID <headers of cmake/poison>] [EXCLUDE <files>])
+#   ids_layer(NAME DIR <folder> [DEPS <layers>] [LIBS <targets>] [FORBID <headers of cmake/poison>] [EXCLUDE <files>]
+#             [CAPTURES <regex>])
 # - linking: it links nothing but DEPS and LIBS;
 # - including: its files may name only its own folder and those of DEPS (check_includes.cmake, run when one changes);
 # - calling: every source of it is compiled under the forced headers FORBID.
+# CAPTURES: sources whose names match are left out of a build that only reads (IDS_CAPTURE).
 # Includes resolve from the root of the repository: #include "lib/base/error.h".
 
 function(ids_layer NAME)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR" "DEPS;LIBS;FORBID;EXCLUDE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;CAPTURES" "DEPS;LIBS;FORBID;EXCLUDE")
     set(target ids_${NAME})
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.c)
     file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.h ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.def)
     file(GLOB texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.sql ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.js
          ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.css)
+    if(arg_CAPTURES AND NOT IDS_CAPTURE)
+        list(FILTER sources EXCLUDE REGEX "/(${arg_CAPTURES})[.]c$")
+        list(FILTER headers EXCLUDE REGEX "/(${arg_CAPTURES})[.]h$")
+    endif()
     set(all_files ${sources} ${headers})
     foreach(name IN LISTS arg_EXCLUDE)
         list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/${arg_DIR}/${name})

@@ -18,9 +18,10 @@ struct ids_command {
     int opt_count;
     const void *defaults; /* the values that `offset` of the options points into */
     size_t values_bytes;
-    int hidden;        /* in no help, no completion and no manual */
-    int leading;       /* options end at the first operand, which is a program with arguments of its own */
-    int passes_status; /* the exit status is that program's, also when memory ran out beside it */
+    int hidden;          /* in no help, no completion and no manual */
+    int leading;         /* options end at the first operand, which is a program with arguments of its own */
+    int passes_status;   /* the exit status is that program's, also when memory ran out beside it */
+    const char *lacking; /* why this build has not got it, else NULL; said whatever its options are */
     int (*run)(const void *values, char *const *operands, int operand_count, struct ids_error *err);
 };
 

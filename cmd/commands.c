@@ -42,7 +42,8 @@ void ids_program_usage(FILE *out) {
           out);
     for (int i = 0; i < ids_command_count; i++) {
         if (ids_commands[i].command->hidden) continue;
-        fprintf(out, "  %-11s %s\n", ids_commands[i].name, ids_commands[i].about);
+        const char *about = ids_commands[i].command->lacking ? "(not in this build)" : ids_commands[i].about;
+        fprintf(out, "  %-11s %s\n", ids_commands[i].name, about);
     }
     fputs("\n  -h, --help     this text; after a command, its own\n"
           "  -V, --version  the version\n\n"

@@ -1,9 +1,11 @@
 #include "cmd/command.h"
+#include "lib/base/own_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,9 +37,7 @@ static const struct topic *find_topic(const char *name) {
 static int find_page(const char *page, char section, char *path, size_t size) {
     enum { LEVELS = 4 };
     char folder[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    if (length < 1) return 0;
-    folder[length] = '\0';
+    if (!realpath(ids_own_program(), folder)) return 0;
     for (int up = 0; up < LEVELS; up++) {
         char *slash = strrchr(folder, '/');
         if (!slash) return 0;

@@ -168,5 +168,8 @@ int main(int argc, char **argv) {
         return close_output("version", IDS_EXIT_DONE);
     }
     const struct ids_command_entry *entry = ids_command_find(word);
-    return entry ? run_command(entry, argc - 1, argv + 1) : unknown_command(word);
+    if (!entry) return unknown_command(word);
+    if (!entry->command->lacking) return run_command(entry, argc - 1, argv + 1);
+    ids_say(entry->name, "%s", entry->command->lacking);
+    return IDS_EXIT_ERROR;
 }

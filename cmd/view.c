@@ -1,6 +1,7 @@
 #include "cmd/view.h"
 
 #include "cmd/command.h"
+#include "lib/base/own_program.h"
 #include "lib/capture/child.h"
 #include "lib/cli/say.h"
 #include "lib/store/cache_folder.h"
@@ -55,7 +56,7 @@ static int run_quietly(char *const words[], struct ids_child_end *end, struct id
 int ids_view_run_self(const struct ids_view *view, const char *command, const char *const *more,
                       struct ids_error *err) {
     enum { WORDS_MOST = 16 };
-    const char *words[WORDS_MOST] = {"/proc/self/exe", command, view->path};
+    const char *words[WORDS_MOST] = {ids_own_program(), command, view->path};
     int count = 3;
     if (view->options->run) {
         words[count++] = "--run";

@@ -1,5 +1,7 @@
 #include "lib/analysis/params.h"
 
+#include <stddef.h>
+
 const char *ids_compat_name(enum ids_compat_peer peer) {
     static const char *const names[] = {NULL, "xprof", "nsys", "hta"};
     return (unsigned)peer < IDS_COMPAT_COUNT ? names[peer] : NULL;

@@ -6,6 +6,7 @@
 #include "lib/model/counters.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { POINTS = 1500 }; /* of a counter over the window, of which each may become four */

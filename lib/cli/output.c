@@ -3,6 +3,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/memory.h"
 #include "lib/base/vec.h"
+#include "lib/io/rename.h"
 #include "lib/io/unfinished.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- an interrupted program removes what it had begun ---- */
@@ -173,14 +173,9 @@ int ids_output_open(const char *folder, const char *name, int force, struct ids_
     return code;
 }
 
-enum { NO_REPLACE = 1 }; /* RENAME_NOREPLACE of <linux/fs.h> */
-
 /* Without `force` a file that appeared meanwhile is kept too. */
 static int give_name(const char *temporary, const char *path, int force, struct ids_error *err) {
-    /* renameat2() itself is newer than the C libraries of clusters; the call is not. */
-    long failed = syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, force ? 0 : NO_REPLACE);
-    if (failed && (errno == EINVAL || errno == ENOSYS)) failed = rename(temporary, path);
-    if (!failed) return 0;
+    if (!ids_rename(temporary, path, force)) return 0;
     if (errno == EEXIST) return ids_fail(err, IDS_USAGE, "'%s' exists", path);
     return ids_fail_system(err, "cannot write '%s'", path);
 }

@@ -1,5 +1,6 @@
 #include "lib/store/cache_folder.h"
 
+#include "lib/base/own_program.h"
 #include "lib/io/unfinished.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ int ids_cache_is_abandoned(int folder, const char *name, const struct stat *stat
 void ids_cache_program(char *text, size_t size) {
     struct stat status;
     /* The build: a version alone would keep figures of yesterday's build of the same version. */
-    if (stat("/proc/self/exe", &status)) memset(&status, 0, sizeof status);
+    if (stat(ids_own_program(), &status)) memset(&status, 0, sizeof status);
     snprintf(text, size, IDS_VERSION " %lld %lld.%09ld", (long long)status.st_size, (long long)status.st_mtim.tv_sec,
              status.st_mtim.tv_nsec);
 }
