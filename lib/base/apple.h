@@ -3,6 +3,7 @@
 #ifndef IDS_LIB_BASE_APPLE_H
 #define IDS_LIB_BASE_APPLE_H
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,17 @@ enum { POSIX_FADV_SEQUENTIAL = 2, SYNC_FILE_RANGE_WRITE = 2 };
 #define SOCK_CLOEXEC 0
 /* Signals of the terminal: they reach the child as they reach us. */
 #define SI_KERNEL 0
+
+/* Not in one step there: a program that another thread starts meanwhile has them too. */
+static inline int ids_apple_pipe2(int ends[2], int flags) {
+    int failed = pipe(ends);
+    for (int i = 0; !failed && i < 2; i++) {
+        if (flags & O_CLOEXEC) fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+        if (flags & O_NONBLOCK) fcntl(ends[i], F_SETFL, O_NONBLOCK);
+    }
+    return failed;
+}
+#define pipe2 ids_apple_pipe2
 
 /* No set of processors that a process may run on: the caller asks how many there are. */
 typedef struct {
