@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A build without IDS_CAPTURE needs nothing that only Linux has: none of its sources includes or calls it, apart from what lib/base/apple.h
-or the other side of an `#ifdef __APPLE__` puts in its place. packaging/macos/check.sh compiles and links it. Elsewhere than on Linux
+or the other side of an `#ifdef __APPLE__` puts in its place. Elsewhere than on Linux
 capturing is refused before anything is built. Environment: IDS_SOURCE_DIR."""
 import json
 import os
