@@ -167,20 +167,22 @@ static size_t windows_path(struct ids_text text, size_t at) {
     return end - at;
 }
 
-/* "src/train.py", "train.py": by its ending. */
-static size_t named_file(struct ids_text text, size_t at) {
+/* "src/train.py", "train.py": by its ending. The last one that fits, wherever it is begun: so where there is none, none
+ * can begin before `ret_end`. */
+static size_t named_file(struct ids_text text, size_t at, size_t *ret_end) {
     size_t end = at, best = 0;
     while (end < text.length && (is_path_char(text.at[end]) || text.at[end] == '/')) {
         end++;
         int ends = end == text.length || !(is_name_char(text.at[end]) || text.at[end] == '/');
         if (ends && ending_of((struct ids_text){text.at + at, (uint32_t)(end - at)})) best = end - at;
     }
+    *ret_end = end;
     return best;
 }
 
-size_t ids_path_at(struct ids_text text, size_t at, int whole) {
+size_t ids_path_at(struct ids_text text, size_t at, int whole, size_t *no_file_before) {
     char c = text.at[at];
-    size_t length = 0;
+    size_t length = 0, end;
     if (c == '/' || c == '~') length = rooted_path(text, at);
     if (!length && c == '/') length = quoted_path(text, at);
     if (c == '.') length = dotted_path(text, at);
@@ -188,7 +190,9 @@ size_t ids_path_at(struct ids_text text, size_t at, int whole) {
     if (!length && (ids_is_letter(c) || c == '\\' || c == '%')) length = escaped_path(text, at);
     if (!length && (ids_is_letter(c) || c == '\\')) length = windows_path(text, at);
     if (length && whole && !at) return text.length;
-    if (!length && (is_path_char(c) || c == '/')) length = named_file(text, at);
+    if (length || at < *no_file_before) return length;
+    length = named_file(text, at, &end);
+    if (!length) *no_file_before = end;
     return length;
 }
 

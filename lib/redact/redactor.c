@@ -36,6 +36,7 @@ struct place {
     struct ids_text text;
     enum ids_redacted_kind kind;
     struct ids_buffer *out;
+    size_t *no_file_before; /* of ids_path_at */
 };
 
 static char char_at(const struct place *place, size_t at) {
@@ -122,9 +123,9 @@ static size_t take_credential(const struct place *place, size_t at) {
     static const char *const words[] = {"user",    "username", "login",  "password", "passwd",       "passphrase",
                                         "pw",      "token",    "secret", "api_key",  "apikey",       "access_token",
                                         "api-key", "email",    "auth",   "bearer",   "authorization"};
-    enum { WORDS = sizeof words / sizeof *words, BEARER = WORDS - 2, AUTHORIZATION };
+    enum { WORDS = sizeof words / sizeof *words, BEARER = WORDS - 2, AUTHORIZATION, LONGER = 16 };
     size_t name = at, word = 0;
-    while (is_word_char(char_at(place, name)) || char_at(place, name) == '-') name++;
+    while (name - at < LONGER && (is_word_char(char_at(place, name)) || char_at(place, name) == '-')) name++;
     struct ids_text said = {place->text.at + at, (uint32_t)(name - at)};
     while (word < WORDS && !is_word_in_small(said, words[word])) word++;
     if (word == WORDS) return 0;
@@ -144,17 +145,18 @@ static size_t take_credential(const struct place *place, size_t at) {
 /* What stands behind "git@where.org:": a path, from its first letter on. 0 for none. */
 static size_t repository_at(const struct place *place, size_t at) {
     if (char_at(place, at) != ':' || !is_word_char(char_at(place, at + 1))) return 0;
-    size_t end = until(place, at + 1, " \t\n\r\"'<>)]},;");
-    for (size_t i = at + 1; i < end; i++) {
-        if (place->text.at[i] == '/') return end - at;
-    }
-    return 0;
+    size_t end = at + 1, slashes = 0;
+    for (char c; c = char_at(place, end), is_word_char(c) || (c && strchr("/.-+~%", c)); end++) slashes += c == '/';
+    return slashes ? end - at : 0;
 }
 
 /* "who@where.org", "git@where.org:team/code.git" */
 static size_t take_mail(const struct place *place, size_t at) {
+    enum { PERSON_MOST = 320 }; /* RFC 5321 allows 64 */
     size_t sign = at, end;
-    while (is_word_char(char_at(place, sign)) || (char_at(place, sign) && strchr(".+-", char_at(place, sign)))) sign++;
+    for (char c; c = char_at(place, sign), is_word_char(c) || (c && strchr(".+-", c)); sign++) {
+        if (sign - at == PERSON_MOST) return 0;
+    }
     if (sign == at || char_at(place, sign) != '@') return 0;
     for (end = sign + 1; is_word_char(char_at(place, end)) || char_at(place, end) == '-' ||
                          (char_at(place, end) == '.' && is_word_char(char_at(place, end + 1)));)
@@ -176,11 +178,13 @@ static size_t take_key(const struct place *place, size_t at) {
                                          "xoxp-", "AKIA", "ASIA", "hf_",  "AIza",        "eyJ",    "ya29."};
     enum { SECRET_LEAST = 14 };
     struct ids_text rest = {place->text.at + at, place->text.length - (uint32_t)at};
+    if (at && place->text.at[at - 1] == '-') return 0; /* the begin of the run was looked at */
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
         if (!ids_text_begins(rest, begins[i])) continue;
         size_t from = at + strlen(begins[i]), end = from, digits = 0;
-        for (; is_word_char(char_at(place, end)) || (char_at(place, end) && strchr("-.", char_at(place, end))); end++)
+        for (char c; c = char_at(place, end), is_word_char(c) || (c && strchr("-.", c)); end++) {
             digits += (size_t)is_digit(char_at(place, end));
+        }
         if (end - from < SECRET_LEAST || !digits) return 0;
         put_pseudonym(place->redactor, rest.at, end - at, place->out);
         return end - at;
@@ -214,10 +218,12 @@ static size_t take_address(const struct place *place, size_t at) {
 
 /* "node7.cluster.example.org" */
 static size_t take_domain(const struct place *place, size_t at) {
+    enum { DOMAIN_MOST = 253 };
     size_t end = at;
     while (is_word_char(char_at(place, end)) || char_at(place, end) == '-' ||
-           (char_at(place, end) == '.' && is_word_char(char_at(place, end + 1))))
-        end++;
+           (char_at(place, end) == '.' && is_word_char(char_at(place, end + 1)))) {
+        if (++end - at > DOMAIN_MOST) return 0;
+    }
     struct ids_text name = {place->text.at + at, (uint32_t)(end - at)};
     if (char_at(place, end) == '(' || !ids_is_domain(name)) return 0;
     put_pseudonym(place->redactor, name.at, name.length, place->out);
@@ -234,7 +240,7 @@ static size_t up_to_quote(const struct place *place, size_t at, size_t length) {
 }
 
 static size_t take_path(const struct place *place, size_t at) {
-    size_t length = ids_path_at(place->text, at, place->kind == IDS_REDACT_VALUE);
+    size_t length = ids_path_at(place->text, at, place->kind == IDS_REDACT_VALUE, place->no_file_before);
     if (length) length = up_to_quote(place, at, length);
     if (length) ids_redact_path(place->redactor, (struct ids_text){place->text.at + at, (uint32_t)length}, place->out);
     return length;
@@ -330,7 +336,9 @@ static size_t take(const struct place *place, size_t at) {
 }
 
 static void redact_text(const struct place *place, size_t at, size_t end) {
+    size_t no_file_before = 0;
     struct place part = *place;
+    part.no_file_before = &no_file_before;
     part.text = (struct ids_text){place->text.at + at, (uint32_t)(end - at)};
     for (at = 0; at < part.text.length;) {
         size_t taken = take(&part, at);
@@ -366,12 +374,12 @@ static void redact_source(const struct place *place) {
 static void redact_values(const struct place *place) {
     for (size_t at = 0; at <= place->text.length; at++) {
         struct place value = *place;
-        size_t end = until(place, at, ";\n");
+        size_t end = until(place, at, ";\n"), no_file_before = 0;
         value.text = (struct ids_text){place->text.at + at, (uint32_t)(end - at)};
         if (at) ids_buffer_byte(place->out, place->text.at[at - 1]);
         at = end;
         if (!value.text.length || redact_frame(&value)) continue;
-        if (ids_path_at(value.text, 0, 1) == value.text.length)
+        if (ids_path_at(value.text, 0, 1, &no_file_before) == value.text.length)
             redact_source(&value);
         else
             redact_text(&value, 0, value.text.length);
@@ -443,7 +451,7 @@ static void redact_host(const struct place *place) {
 
 void ids_redact(struct ids_redactor *redactor, struct ids_text text, enum ids_redacted_kind kind,
                 struct ids_buffer *out) {
-    struct place place = {redactor, text, kind, out};
+    struct place place = {redactor, text, kind, out, NULL};
     if (!text.length) return;
     switch (kind) {
     case IDS_REDACT_PATH:

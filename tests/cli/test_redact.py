@@ -24,6 +24,7 @@ SOURCE = Path(os.environ.get('IDS_SOURCE_DIR') or Path(__file__).resolve().paren
 IDSPROF = os.environ['IDSPROF']
 DATA = SOURCE / 'testdata'
 FORMATS = ['xplane', 'chrome', 'perfetto', 'csv', 'folded', 'hlo']
+SANITIZED = os.environ.get('IDS_SANITIZE') == '1'
 failures = checks = 0
 
 
@@ -273,13 +274,28 @@ def check_own_words(folder):
 
 def check_stacks(folder):
     """The frames of a stack are as many as before, and a file is called the same in each of them."""
-    frames = ['/home/zuserqx/a.py(1): f', '/usr/lib/python3.11/site-packages/torch/nn/m.py(2): g', '/home/zuserqx/b.py(3): h', '/home/zuserqx/a.py(4): f']
+    frames = ['/home/zuserqx/a.py(1): f', '/usr/lib/python3.11/site-packages/torch/nn/m.py(2): g', '/v/site-packages/torch/zuserqx/m.py(2): g', '/home/zuserqx/b.py(3): h', '/home/zuserqx/a.py(4): f']
     event = {'ph': 'X', 'cat': 'cpu_op', 'name': 'x', 'pid': 1, 'tid': 1, 'ts': 1, 'dur': 1, 'args': {'Call stack': ';'.join(frames)}}
     (folder / 'stack.json').write_text(json.dumps({'schemaVersion': 1, 'traceEvents': [event]}))
     rows = list(csv.DictReader(io.StringIO(idsprof('extract', folder / 'stack.json', '-f', 'csv', '-o', '-', '--redact').stdout.decode())))
     given = json.loads(rows[0]['args'])['Call stack'].split(';')
-    check(len(given) == 4 and given[0].split('(')[0] == given[3].split('(')[0] != given[2].split('(')[0], given)
-    check([frame[-6:] for frame in given] == [frame[-6:] for frame in frames] and 'site-packages/torch/nn/m.py' in given[1], given)
+    check(len(given) == 5 and given[0].split('(')[0] == given[4].split('(')[0] != given[3].split('(')[0], given)
+    check([frame[-6:] for frame in given] == [frame[-6:] for frame in frames] and 'site-packages/torch/nn/m.py' in given[1] and 'torch/anon' in given[2], given)
+
+
+def check_floods(folder):
+    """Texts in which something seems to begin everywhere take as long as their length says."""
+    length = 20000 if SANITIZED else 120000
+    floods = ['%2F', 'a@', 'a@b:', 'eyJ-', '$A/', '${A}', 'C:\\', 'a:\\/', '+a', '-a.py', './', '/a', '--x ', 'user=', 'bearer ', 'a.de', '%A%', '"/', '; ', 'Zuserqx']
+    events = [{'ph': 'X', 'cat': 'user_annotation', 'name': (flood * 60000)[:length], 'pid': 1, 'tid': 1, 'ts': 10 * i, 'dur': 1, 'args': {'cwd': (flood * 60000)[:length]}}
+              for i, flood in enumerate(floods)]
+    events[0]['args']['Call stack'] = '/home/zuserqx/a.py(1): f'
+    (folder / 'floods.json').write_text(json.dumps({'schemaVersion': 1, 'traceEvents': events}))
+    before = os.times().children_user
+    idsprof('extract', folder / 'floods.json', '-f', 'csv', '-o', folder / 'floods', '-q', '--redact-names')
+    took = os.times().children_user - before
+    check(took < 8 * (5 if SANITIZED else 1), 'CPU time of floods', took)  # 0.3 s in a release build; one of them by the square of its length takes minutes
+    return took
 
 
 def check_short_users(folder):
@@ -409,6 +425,7 @@ with tempfile.TemporaryDirectory() as name:
     check_own_words(at)
     check_short_users(at)
     check_stacks(at)
+    check_floods(at)
     check_figures(at)
     check_recorded(at)
     check_refused(at)

@@ -88,7 +88,7 @@
       button.focus();
     }
     const before = button.textContent;
-    ids.say(done ? "copied" : "the browser does not allow to copy");
+    ids.say(done ? "copied" : "the browser allows no copying");
     button.textContent = done ? "copied" : "not allowed";
     setTimeout(() => (button.textContent = before), 1500);
   };
