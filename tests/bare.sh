@@ -8,36 +8,21 @@ cd "$(dirname "$0")/.."
 ((EUID == 0)) || { echo "bare.sh: needs root, for debootstrap and chroot" >&2; exit 1; }
 command -v debootstrap >/dev/null || { echo "bare.sh: needs debootstrap" >&2; exit 77; }
 
+# shellcheck source=tests/support/bare_tree.sh
+source tests/support/bare_tree.sh
+
 root=$(mktemp -d)
 chmod 755 "$root"
-clean() {
-    # The mounts first: a folder of the host must not be emptied through one.
-    umount -R "$root/dev" "$root/proc" 2>/dev/null || true
-    mountpoint -q "$root/dev" || mountpoint -q "$root/proc" || rm -rf --one-file-system "$root"
-}
-trap clean EXIT
+trap 'bare_tree_remove "$root"' EXIT
 trap 'exit 1' HUP INT TERM
-
-# The mirror that the host uses, else debootstrap's own.
-# shellcheck disable=SC2016 # apt-get expands it
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1)
-debootstrap --variant=minbase bookworm "$root" ${mirror:+"$mirror"} >"$root.log" 2>&1 || { tail "$root.log" >&2; exit 1; }
-rm "$root.log"
-
-apt-config dump Acquire >"$root/etc/apt/apt.conf.d/90host"
-cp /etc/resolv.conf "$root/etc/resolv.conf"
-cp -r /usr/local/share/ca-certificates "$root/usr/local/share/" 2>/dev/null || true
+bare_tree_make "$root" bookworm
 
 mkdir "$root/idsprof"
 git ls-files -z | tar --create --null --files-from=- | tar --extract --directory="$root/idsprof"
-mount --rbind /proc "$root/proc" # the sanitizers read /proc/self
-mount --rbind /dev "$root/dev"
-mount --make-rslave "$root/proc"
-mount --make-rslave "$root/dev"
+bare_tree_mount "$root"
 
 inside() {
-    # A clean environment: nothing of the host's may help.
-    "${unshare[@]}" chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root bash -c "cd /idsprof && $1"
+    bare_tree_run "$root" "cd /idsprof && $1" "${unshare[@]}"
 }
 installed() { # what a user does after the demo
     echo "== installed into a prefix with a space, moved, through a link"

@@ -19,7 +19,7 @@ run() { # TOOL COMMAND...
 
 mapfile -t sources < <(find lib formats analyzers cmd collectors -name '*.c' | sort)
 mapfile -t pages < <(find man -name '*.[157]' | sort)
-mapfile -t scripts < <(find bootstrap.sh .ci/run tests bench packaging -name '*.sh' -o -path .ci/run | sort)
+mapfile -t scripts < <(find bootstrap.sh .ci/run tests bench packaging -name '*.sh' -o -path .ci/run -o -path '*/debian/tests/[!c]*' | sort)
 
 # One process a file, as many at once as there are cores. Only the findings: `clang-tidy -p build/dev FILE` tells how it got there.
 # shellcheck disable=SC2317 # called by run
