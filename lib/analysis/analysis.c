@@ -20,11 +20,14 @@ void ids_analysis_done(struct ids_analysis *analysis) {
 }
 
 /* A run of many hosts has many gaps, and only who looks at single events asks for them later. */
-static int sum_up_device(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err) {
-    int code = ids_gather_device(analysis, busy, err);
-    free(busy->gaps);
-    busy->gaps = NULL;
-    busy->gap_count = busy->gap_room = 0;
+static int sum_up_devices(struct ids_analysis *analysis, uint32_t from, uint32_t to, struct ids_error *err) {
+    int code = ids_gather_devices(analysis, from, to, err);
+    for (uint32_t b = from; b < to; b++) {
+        struct ids_busy *busy = &analysis->busy[b];
+        free(busy->gaps);
+        busy->gaps = NULL;
+        busy->gap_count = busy->gap_room = 0;
+    }
     return code;
 }
 
@@ -52,7 +55,7 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
     if (!code) code = ids_gather_hosts(&analysis, err);
     if (!code)
         code = ids_ledger_make(&analysis, single_events ? &visitor : NULL,
-                               single_events ? ids_gather_device : sum_up_device, err);
+                               single_events ? ids_gather_devices : sum_up_devices, err);
     /* The others were only there for what the chosen ones waited for. */
     analysis.busy_count = analysis.chosen_count;
     if (!code) code = ids_op_costs_make(&analysis, err);

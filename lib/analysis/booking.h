@@ -103,9 +103,7 @@ const struct ids_device_steps *ids_booking_steps(const struct ids_booking *booki
  * (stretches.c). */
 int ids_book_device(struct ids_booking *booking, uint32_t device, struct ids_error *err);
 /* Sweeps all devices, some beside others (booking_parts.c), and hands them on in their order: see ids_ledger_make. */
-int ids_book_devices(struct ids_booking *booking,
-                     int (*swept)(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err),
-                     struct ids_error *err);
+int ids_book_devices(struct ids_booking *booking, ids_swept_fn *swept, struct ids_error *err);
 /* All waits in collectives, when all devices are swept (waits.c). */
 int ids_book_waits(struct ids_booking *booking, struct ids_error *err);
 

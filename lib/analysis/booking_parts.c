@@ -13,10 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    PARTS_OF_A_THREAD = 2, /* devices are not equally busy */
-    BYTES_OF_AN_EVENT = 16 /* of a file, so that ids_jobs_least says how many are worth a thread */
-};
+enum { PARTS_OF_A_THREAD = 2 }; /* devices are not equally busy */
 
 struct part {
     uint32_t from, to; /* of analysis->busy */
@@ -37,7 +34,7 @@ static int cut(struct parts *parts) {
     uint64_t total = 0, events = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) total += analysis->busy[b].device->activity.count;
     uint64_t wanted = total / ((uint64_t)ids_jobs() * PARTS_OF_A_THREAD);
-    if (wanted < ids_jobs_least() / BYTES_OF_AN_EVENT) wanted = ids_jobs_least() / BYTES_OF_AN_EVENT;
+    if (wanted < ids_jobs_least_events()) wanted = ids_jobs_least_events();
     struct part *part = NULL;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         if (!part || events >= wanted) {
@@ -188,17 +185,6 @@ static void forget(struct ids_booking *whole, uint32_t device) {
     if (whole->past) whole->past[device].count = 0;
 }
 
-/* It is in the ledger. */
-typedef int swept_fn(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err);
-
-static int hand_on(const struct ids_booking *booking, uint32_t from, uint32_t to, swept_fn *swept,
-                   struct ids_error *err) {
-    int code = 0;
-    for (uint32_t b = from; b < to && !code && swept; b++)
-        code = swept(booking->analysis, &booking->analysis->busy[b], err);
-    return code;
-}
-
 static int book_again(struct ids_booking *whole, const struct part *part, struct ids_error *err) {
     int code = 0;
     for (uint32_t b = part->from; b < part->to && !code; b++) {
@@ -208,7 +194,7 @@ static int book_again(struct ids_booking *whole, const struct part *part, struct
     return code;
 }
 
-static int book_in_parts(struct ids_booking *booking, struct parts *parts, swept_fn *swept, struct ids_error *err) {
+static int book_in_parts(struct ids_booking *booking, struct parts *parts, ids_swept_fn *swept, struct ids_error *err) {
     int code = 0;
     ids_parallel(parts->count, book_part, parts);
     for (size_t i = 0; i < parts->count; i++) {
@@ -216,15 +202,13 @@ static int book_in_parts(struct ids_booking *booking, struct parts *parts, swept
         if (!code)
             code =
                 part->is_booked && has_room(booking, part) ? take(booking, part, err) : book_again(booking, part, err);
-        if (!code) code = hand_on(booking, part->from, part->to, swept, err);
+        if (!code && swept) code = swept(booking->analysis, part->from, part->to, err);
         end_part(booking, part); /* what the next one brings may take its place */
     }
     return code;
 }
 
-int ids_book_devices(struct ids_booking *booking,
-                     int (*swept)(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err),
-                     struct ids_error *err) {
+int ids_book_devices(struct ids_booking *booking, ids_swept_fn *swept, struct ids_error *err) {
     struct parts parts = {.whole = booking};
     int code = 0;
     /* A visitor gets the intervals of one device after the other. */
@@ -234,7 +218,7 @@ int ids_book_devices(struct ids_booking *booking,
     } else {
         for (uint32_t b = 0; b < booking->analysis->busy_count && !code; b++) {
             code = ids_book_device(booking, b, err);
-            if (!code) code = hand_on(booking, b, b + 1, swept, err);
+            if (!code && swept) code = swept(booking->analysis, b, b + 1, err);
         }
     }
     free(parts.at);

@@ -165,15 +165,16 @@ int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err);
 int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err);
 int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err);
 void ids_steps_done(struct ids_analysis *analysis);
+/* Devices [from, to) of analysis->busy are in the ledger, with their times and gaps. */
+typedef int ids_swept_fn(struct ids_analysis *analysis, uint32_t from, uint32_t to, struct ids_error *err);
 /* Makes the book, and with it the times and gaps of analysis->busy (stretches.c). Each interval goes to the visitor
- * too, and each device that is swept to `swept`, unless they are NULL. */
-int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor,
-                    int (*swept)(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err),
+ * too, and the devices that are swept, in their order, to `swept`, unless they are NULL. */
+int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, ids_swept_fn *swept,
                     struct ids_error *err);
 /* What analyzers need of single events is summed up (gathering.c): of each host before the ledger is made, of each
  * device when it is swept. */
 int ids_gather_hosts(struct ids_analysis *analysis, struct ids_error *err);
-int ids_gather_device(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err);
+int ids_gather_devices(struct ids_analysis *analysis, uint32_t from, uint32_t to, struct ids_error *err);
 /* Runs all analyzers, which read their sums. */
 int ids_run_analyzers(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err);
 void ids_gathered_done(struct ids_analysis *analysis);

@@ -1,5 +1,6 @@
 /* gathering.c - what analyzers sum up of single events, before they run. */
 #include "lib/analysis/context.h"
+#include "lib/base/parallel.h"
 
 #include <stdlib.h>
 
@@ -28,13 +29,40 @@ int ids_gather_hosts(struct ids_analysis *analysis, struct ids_error *err) {
     return code;
 }
 
-int ids_gather_device(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err) {
-    if ((size_t)(busy - analysis->busy) >= analysis->chosen_count) return 0;
+/* Devices that are summed up, by each analyzer for itself. */
+struct devices {
+    const struct ids_analysis *analysis;
+    uint32_t from, to;
+    struct outcome {
+        int code;
+        struct ids_error err;
+    } * of; /* by ids_analyzers */
+};
+
+static void gather(void *context, size_t analyzer) {
+    const struct devices *devices = context;
+    const struct ids_analysis *analysis = devices->analysis;
+    const struct ids_gathering *gathering = &ids_analyzers[analyzer]->gathering;
+    struct outcome *outcome = &devices->of[analyzer];
+    for (uint32_t b = devices->from; b < devices->to && gathering->device && !outcome->code; b++)
+        outcome->code = gathering->device(analysis, &analysis->busy[b], analysis->gathered[analyzer], &outcome->err);
+}
+
+int ids_gather_devices(struct ids_analysis *analysis, uint32_t from, uint32_t to, struct ids_error *err) {
+    if (to > analysis->chosen_count) to = (uint32_t)analysis->chosen_count;
+    size_t count = (size_t)ids_analyzer_count;
+    uint64_t events = 0;
+    for (uint32_t b = from; b < to; b++) events += analysis->busy[b].device->activity.count;
+    struct devices devices = {.analysis = analysis, .from = from, .to = to, .of = calloc(count, sizeof *devices.of)};
+    if (!devices.of) return ids_no_memory(err);
+    if (events >= ids_jobs_least_events())
+        ids_parallel(count, gather, &devices);
+    else
+        for (size_t i = 0; i < count; i++) gather(&devices, i);
     int code = 0;
-    for (int i = 0; i < ids_analyzer_count && !code; i++) {
-        const struct ids_gathering *gathering = &ids_analyzers[i]->gathering;
-        if (gathering->device) code = gathering->device(analysis, busy, analysis->gathered[i], err);
-    }
+    for (size_t i = 0; i < count && !code; i++)
+        if (devices.of[i].code) code = ids_error_pass(err, &devices.of[i].err);
+    free(devices.of);
     return code;
 }
 

@@ -67,8 +67,7 @@ static int make_room(struct ids_analysis *analysis) {
     return ledger->in_step ? 0 : -1;
 }
 
-int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor,
-                    int (*swept)(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err),
+int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, ids_swept_fn *swept,
                     struct ids_error *err) {
     struct ids_ledger *ledger = &analysis->ledger;
     struct ids_booking booking = {.analysis = analysis,

@@ -16,6 +16,11 @@ size_t ids_jobs_least(void) {
     return atomic_load_explicit(&least_set, memory_order_relaxed);
 }
 
+size_t ids_jobs_least_events(void) {
+    enum { BYTES_OF_AN_EVENT = 16 };
+    return ids_jobs_least() / BYTES_OF_AN_EVENT;
+}
+
 void ids_jobs_set(unsigned jobs, size_t least) {
     atomic_store_explicit(&least_set, least, memory_order_relaxed);
     if (jobs > IDS_JOBS_MAX) jobs = IDS_JOBS_MAX;

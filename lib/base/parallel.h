@@ -8,6 +8,8 @@
 unsigned ids_jobs(void);
 /* How many bytes of a file are worth a thread. */
 size_t ids_jobs_least(void);
+/* How many events are: what a file has of one in as many bytes. */
+size_t ids_jobs_least_events(void);
 void ids_jobs_set(unsigned jobs, size_t least);
 enum { IDS_JOBS_MAX = 1024 };
 
