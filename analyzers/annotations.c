@@ -54,6 +54,8 @@ struct gathering {
     size_t count, room;
     struct ids_keymap by_text; /* text + 1 -> index + 1 */
     int64_t device_ps;         /* of all activity */
+    size_t number;             /* of the device event that was added last */
+    int has_any;               /* a region of any host is marked as the program's */
 };
 
 enum { KEPT = 10000, HOPS = 32 };
@@ -70,16 +72,31 @@ static struct annotation *find(struct gathering *gathering, uint32_t text) {
     return &gathering->at[*place - 1];
 }
 
-static int gather_host(const struct ids_trace *trace, struct gathering *gathering) {
+static int is_any_annotated(const struct ids_trace *trace) {
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (!event->annotation) continue;
-            struct annotation *annotation = find(gathering, trace->names[event->name].text);
-            if (!annotation) return -1;
-            annotation->count++;
-            ids_sum(&annotation->host_ps, event->end_ps - event->start_ps);
+            if (event->annotation) return 1;
         }
+    }
+    return 0;
+}
+
+static int annotations_begin(const struct ids_analysis *analysis, void *sums, struct ids_error *err) {
+    (void)err;
+    struct gathering *gathering = sums;
+    gathering->has_any = is_any_annotated(analysis->trace);
+    return 0;
+}
+
+static int add_track(const struct ids_trace *trace, const struct ids_track *track, struct gathering *gathering) {
+    struct ids_cursor cursor = ids_cursor_over(&track->events);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (!event->annotation) continue;
+        struct annotation *annotation = find(gathering, trace->names[event->name].text);
+        if (!annotation) return -1;
+        annotation->count++;
+        ids_sum(&annotation->host_ps, event->end_ps - event->start_ps);
     }
     return 0;
 }
@@ -103,16 +120,33 @@ static int add_activity(const struct ids_trace *trace, const struct ids_event *e
     return 0;
 }
 
-static int gather_devices(const struct ids_trace *trace, struct gathering *gathering) {
-    size_t number = 0;
-    for (size_t d = 0; d < trace->device_count; d++) {
-        if (!ids_device_counts(trace, &trace->devices[d])) continue;
-        struct ids_cursor cursor = ids_cursor_over(&trace->devices[d].activity);
-        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (add_activity(trace, event, ++number, gathering)) return -1;
-        }
+static int add_device(const struct ids_trace *trace, const struct ids_device *device, struct gathering *gathering) {
+    if (!ids_device_counts(trace, device)) return 0;
+    struct ids_cursor cursor = ids_cursor_over(&device->activity);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (add_activity(trace, event, ++gathering->number, gathering)) return -1;
     }
     return 0;
+}
+
+static int sum_up_host(const struct ids_analysis *analysis, uint32_t host, void *sums, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct gathering *gathering = sums;
+    int failed = 0;
+    if (!gathering->has_any) return 0;
+    for (size_t t = 0; t < trace->track_count && !failed; t++) {
+        if (trace->tracks[t].host == host) failed = add_track(trace, &trace->tracks[t], gathering);
+    }
+    for (size_t d = 0; d < trace->device_count && !failed; d++) {
+        if (trace->devices[d].host == host) failed = add_device(trace, &trace->devices[d], gathering);
+    }
+    return failed ? ids_no_memory(err) : 0;
+}
+
+static void annotations_done(void *sums) {
+    struct gathering *gathering = sums;
+    free(gathering->at);
+    ids_keymap_done(&gathering->by_text);
 }
 
 static int longest_first(const void *a, const void *b) {
@@ -142,20 +176,16 @@ static void list(const struct ids_trace *trace, struct ids_report *report, struc
 }
 
 static int annotations_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    const struct ids_trace *trace = analysis->trace;
-    struct gathering gathering = {0};
-    int failed = gather_host(trace, &gathering);
-    if (!failed && gathering.count) failed = gather_devices(trace, &gathering);
-    if (!failed && gathering.count) {
-        ids_report_metric(report, "annotations.names", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering.count));
-        list(trace, report, &gathering);
-    } else if (!failed) {
+    (void)err;
+    struct gathering *gathering = analysis->sums;
+    if (gathering->count) {
+        ids_report_metric(report, "annotations.names", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->count));
+        list(analysis->trace, report, gathering);
+    } else {
         ids_report_no_data(report, "annotations.names", IDS_UNIT_COUNT, NULL,
                            "no region is marked as the program's: `idsprof capture` and PyTorch set that mark");
     }
-    free(gathering.at);
-    ids_keymap_done(&gathering.by_text);
-    return failed ? ids_no_memory(err) : 0;
+    return 0;
 }
 
 static const struct ids_table_def *const tables[] = {&annotated};
@@ -167,5 +197,9 @@ const struct ids_analyzer ids_annotations_analyzer = {
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
+    .gathering = {.size = sizeof(struct gathering),
+                  .begin = annotations_begin,
+                  .host = sum_up_host,
+                  .done = annotations_done},
     .run = annotations_run,
 };

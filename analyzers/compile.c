@@ -95,8 +95,10 @@ static const struct ids_note notes[] = {
 static const struct ids_headline headlines[] = {{"compile", "compile", "compile.total", notes, IDS_COUNT_OF(notes), 0}};
 
 struct compilation {
-    const struct ids_event *event;
+    int64_t start_ps, length_ps;
     const struct ids_step *step; /* NULL outside */
+    struct ids_text function, reason;
+    uint32_t name, track;
 };
 
 struct gathering {
@@ -104,60 +106,86 @@ struct gathering {
     struct compilation *at;
     size_t count, room;
     uint64_t cache_reads, hits, misses;
-    int python; /* a Python frame was seen: the tracer was on */
-    int told;   /* jax.monitoring told of some host's compilations */
+    int told; /* jax.monitoring told of some host's compilations */
+    struct ids_compile_list functions;
 };
 
-static int gather(const struct ids_analysis *analysis, struct gathering *gathering) {
+static int add_compilation(const struct ids_analysis *analysis, const struct ids_event *event,
+                           struct gathering *gathering) {
     const struct ids_trace *trace = analysis->trace;
-    /* Frames are only counted and are no events of their track, but they have names. */
-    for (size_t n = 0; n < trace->name_count; n++) gathering->python |= trace->names[n].kind == IDS_KIND_PYTHON;
-    for (size_t t = 0; t < trace->track_count; t++) {
-        gathering->told |= ids_track_is_told(trace, &trace->tracks[t]);
-        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
-        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            switch (event->kind) {
-            case IDS_KIND_COMPILE:
-                ids_spans_add(&gathering->backend, event->start_ps, event->end_ps);
-                if (ids_is_retold(analysis, event) || ids_is_part_of_compilation(trace, event)) break;
-                struct compilation *kept = IDS_PUSH(gathering->at, gathering->count, gathering->room);
-                if (!kept) return -1;
-                *kept = (struct compilation){event, ids_step_of_host_event(analysis, event)};
-                break;
-            case IDS_KIND_LOWER:
-                if (ids_is_retold(analysis, event)) break;
-                ids_spans_add(&gathering->lowering, event->start_ps, event->end_ps);
-                break;
-            case IDS_KIND_TRACE:
-                if (ids_is_retold(analysis, event)) break;
-                ids_spans_add(&gathering->tracing, event->start_ps, event->end_ps);
-                break;
-            case IDS_KIND_AUTOTUNE:
-                ids_spans_add(&gathering->autotuning, event->start_ps, event->end_ps);
-                break;
-            case IDS_KIND_CACHE_READ:
-                gathering->cache_reads += !ids_is_retold(analysis, event);
-                break;
-            case IDS_KIND_CACHE_HIT:
-                gathering->hits++;
-                break;
-            case IDS_KIND_CACHE_MISS:
-                gathering->misses++;
-                break;
-            default:
-                break;
-            }
-        }
+    ids_spans_add(&gathering->backend, event->start_ps, event->end_ps);
+    if (ids_is_retold(analysis, event) || ids_is_part_of_compilation(trace, event)) return 0;
+    struct compilation *kept = IDS_PUSH(gathering->at, gathering->count, gathering->room);
+    if (!kept) return -1;
+    *kept = (struct compilation){.start_ps = event->start_ps,
+                                 .length_ps = event->end_ps - event->start_ps,
+                                 .step = ids_step_of_host_event(analysis, event),
+                                 .function = ids_compiled_function(trace, event),
+                                 .reason = ids_recompile_reason(trace, event),
+                                 .name = event->name,
+                                 .track = event->track};
+    return 0;
+}
+
+static int add_event(const struct ids_analysis *analysis, const struct ids_event *event, struct gathering *gathering) {
+    switch (event->kind) {
+    case IDS_KIND_COMPILE:
+        return add_compilation(analysis, event, gathering);
+    case IDS_KIND_LOWER:
+        if (ids_is_retold(analysis, event)) break;
+        ids_spans_add(&gathering->lowering, event->start_ps, event->end_ps);
+        break;
+    case IDS_KIND_TRACE:
+        if (ids_is_retold(analysis, event)) break;
+        ids_spans_add(&gathering->tracing, event->start_ps, event->end_ps);
+        break;
+    case IDS_KIND_AUTOTUNE:
+        ids_spans_add(&gathering->autotuning, event->start_ps, event->end_ps);
+        break;
+    case IDS_KIND_CACHE_READ:
+        gathering->cache_reads += !ids_is_retold(analysis, event);
+        break;
+    case IDS_KIND_CACHE_HIT:
+        gathering->hits++;
+        break;
+    case IDS_KIND_CACHE_MISS:
+        gathering->misses++;
+        break;
+    default:
+        break;
     }
-    return ids_spans_unite(&gathering->backend) || ids_spans_unite(&gathering->lowering) ||
-           ids_spans_unite(&gathering->tracing) || ids_spans_unite(&gathering->autotuning);
+    return 0;
+}
+
+static int sum_up_host(const struct ids_analysis *analysis, uint32_t host, void *sums, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct gathering *gathering = sums;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (track->host != host) continue;
+        gathering->told |= ids_track_is_told(trace, track);
+        struct ids_cursor cursor = ids_cursor_over(&track->events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (add_event(analysis, event, gathering)) return ids_no_memory(err);
+        }
+        if (ids_compile_functions_add(analysis, track, &gathering->functions)) return ids_no_memory(err);
+    }
+    return 0;
+}
+
+static void compile_done(void *sums) {
+    struct gathering *gathering = sums;
+    ids_spans_done(&gathering->backend);
+    ids_spans_done(&gathering->lowering);
+    ids_spans_done(&gathering->tracing);
+    ids_spans_done(&gathering->autotuning);
+    free(gathering->at);
+    free(gathering->functions.at);
 }
 
 static int longest_first(const void *a, const void *b) {
-    const struct ids_event *left = ((const struct compilation *)a)->event,
-                           *right = ((const struct compilation *)b)->event;
-    int64_t left_ps = left->end_ps - left->start_ps, right_ps = right->end_ps - right->start_ps;
-    if (left_ps != right_ps) return left_ps < right_ps ? 1 : -1;
+    const struct compilation *left = a, *right = b;
+    if (left->length_ps != right->length_ps) return left->length_ps < right->length_ps ? 1 : -1;
     return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
 }
 
@@ -168,16 +196,15 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     if (gathering->count) qsort(gathering->at, gathering->count, sizeof *gathering->at, longest_first);
     for (size_t i = 0; i < gathering->count && i < KEPT; i++) {
         const struct compilation *one = &gathering->at[i];
-        struct ids_text function = ids_compiled_function(trace, one->event);
-        struct ids_text reason = ids_recompile_reason(trace, one->event);
+        struct ids_text function = one->function, reason = one->reason;
         struct ids_value row[] = {
-            ids_int_value(IDS_UNIT_TIME, one->event->end_ps - one->event->start_ps),
-            ids_int_value(IDS_UNIT_TIME, one->event->start_ps - analysis->first_ps),
+            ids_int_value(IDS_UNIT_TIME, one->length_ps),
+            ids_int_value(IDS_UNIT_TIME, one->start_ps - analysis->first_ps),
             ids_text_value(function.at ? ids_report_text(report, "%.*s", (int)function.length, function.at) : NULL),
             one->step ? ids_int_value(IDS_UNIT_COUNT, one->step->number) : ids_no_value(IDS_UNIT_COUNT),
             ids_text_value(reason.length ? ids_report_text(report, "%.*s", (int)reason.length, reason.at) : NULL),
-            ids_text_value(ids_event_name(trace, one->event)),
-            ids_text_value(ids_trace_text(trace, trace->tracks[one->event->track].name)),
+            ids_text_value(ids_trace_name(trace, one->name)),
+            ids_text_value(ids_trace_text(trace, trace->tracks[one->track].name)),
         };
         IDS_ROW(report, table, columns, row);
     }
@@ -204,18 +231,25 @@ static void steps_share(const struct ids_analysis *analysis, struct ids_report *
         ids_report_no_data(report, "compile.steps_share", IDS_UNIT_RATIO, NULL, "no steps in this trace");
 }
 
+/* Python frames are only counted and are no events of their track, but they have names: the tracer was on. */
+static int has_python(const struct ids_trace *trace) {
+    int python = 0;
+    for (size_t n = 0; n < trace->name_count; n++) python |= trace->names[n].kind == IDS_KIND_PYTHON;
+    return python;
+}
+
 static void figures(const struct ids_analysis *analysis, struct ids_report *report, const struct gathering *gathering) {
+    int python = has_python(analysis->trace);
     int64_t total_ps = ids_spans_total(&gathering->backend), in_steps_ps = 0;
     uint64_t in_steps = 0;
     for (size_t i = 0; i < gathering->count; i++) {
         if (!gathering->at[i].step) continue;
         in_steps++;
-        ids_sum(&in_steps_ps, gathering->at[i].event->end_ps - gathering->at[i].event->start_ps);
+        ids_sum(&in_steps_ps, gathering->at[i].length_ps);
     }
     struct ids_metric *total = ids_report_metric(report, "compile.total", NULL, ids_int_value(IDS_UNIT_TIME, total_ps));
     ids_report_rule(report, total, "compilations inside the recording; before it there is no data%s",
-                    gathering->python || gathering->told ? ""
-                                                         : ", and cache hits leave no event without the Python tracer");
+                    python || gathering->told ? "" : ", and cache hits leave no event without the Python tracer");
     ids_report_metric(report, "compile.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->count));
     if (analysis->steps.source == IDS_STEPS_ANNOTATION) {
         ids_report_metric(report, "compile.in_steps", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)in_steps));
@@ -234,7 +268,7 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
     else
         ids_report_no_data(report, "compile.autotuning", IDS_UNIT_TIME, NULL,
                            "no autotuning event in the trace (XLA on GPU only)");
-    if (gathering->python || gathering->told) {
+    if (python || gathering->told) {
         ids_report_metric(report, "compile.tracing", NULL,
                           ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->tracing)));
         ids_report_metric(report, "compile.cache_reads", NULL,
@@ -262,19 +296,14 @@ static int compile_run(struct ids_analysis *analysis, struct ids_report *report,
                             "the trace has no host events, and compilation happens on the host");
         return 0;
     }
-    struct gathering gathering = {0};
-    int failed = gather(analysis, &gathering);
-    if (!failed) {
-        figures(analysis, report, &gathering);
-        list(analysis, report, &gathering);
-        failed = ids_compile_functions_list(analysis, report);
-    }
-    ids_spans_done(&gathering.backend);
-    ids_spans_done(&gathering.lowering);
-    ids_spans_done(&gathering.tracing);
-    ids_spans_done(&gathering.autotuning);
-    free(gathering.at);
-    return failed ? ids_no_memory(err) : 0;
+    struct gathering *gathering = analysis->sums;
+    if (ids_spans_unite(&gathering->backend) || ids_spans_unite(&gathering->lowering) ||
+        ids_spans_unite(&gathering->tracing) || ids_spans_unite(&gathering->autotuning))
+        return ids_no_memory(err);
+    figures(analysis, report, gathering);
+    list(analysis, report, gathering);
+    ids_compile_functions_list(analysis, &gathering->functions, report);
+    return 0;
 }
 
 static const struct ids_table_def *const tables[] = {&compiles, &ids_compile_functions};
@@ -288,5 +317,6 @@ const struct ids_analyzer ids_compile_analyzer = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
+    .gathering = {.size = sizeof(struct gathering), .host = sum_up_host, .done = compile_done},
     .run = compile_run,
 };

@@ -33,22 +33,17 @@ const struct ids_table_def ids_compile_functions = {
 
 enum { KEPT = 10000 };
 
-struct told {
+struct ids_compile_told {
     struct ids_text function, reason;
     int64_t reason_ps; /* of the compilation that it is the reason of */
     int64_t backend_ps, tracing_ps, lowering_ps, total_ps;
     int64_t compilations, in_steps, hits, misses;
 };
 
-struct list {
-    struct told *at;
-    size_t count, room;
-};
-
 /* One event as a row of its own. 0 when it is none of compiling. */
-static int tell(const struct ids_analysis *analysis, const struct ids_event *event, struct told *told) {
+static int tell(const struct ids_analysis *analysis, const struct ids_event *event, struct ids_compile_told *told) {
     int64_t length_ps = event->end_ps - event->start_ps;
-    *told = (struct told){.function = ids_told_function(analysis->trace, event)};
+    *told = (struct ids_compile_told){.function = ids_told_function(analysis->trace, event)};
     switch (event->kind) {
     case IDS_KIND_COMPILE:
         told->backend_ps = told->total_ps = length_ps;
@@ -74,24 +69,22 @@ static int tell(const struct ids_analysis *analysis, const struct ids_event *eve
     }
 }
 
-static int gather(const struct ids_analysis *analysis, struct list *list) {
-    const struct ids_trace *trace = analysis->trace;
-    for (size_t t = 0; t < trace->track_count; t++) {
-        if (!ids_track_is_told(trace, &trace->tracks[t])) continue;
-        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
-        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            struct told told;
-            if (!tell(analysis, event, &told)) continue;
-            struct told *kept = IDS_PUSH(list->at, list->count, list->room);
-            if (!kept) return -1;
-            *kept = told;
-        }
+int ids_compile_functions_add(const struct ids_analysis *analysis, const struct ids_track *track,
+                              struct ids_compile_list *list) {
+    if (!ids_track_is_told(analysis->trace, track)) return 0;
+    struct ids_cursor cursor = ids_cursor_over(&track->events);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        struct ids_compile_told told;
+        if (!tell(analysis, event, &told)) continue;
+        struct ids_compile_told *kept = IDS_PUSH(list->at, list->count, list->room);
+        if (!kept) return -1;
+        *kept = told;
     }
     return 0;
 }
 
 static int by_function(const void *a, const void *b) {
-    const struct told *left = a, *right = b;
+    const struct ids_compile_told *left = a, *right = b;
     uint32_t shorter = left->function.length < right->function.length ? left->function.length : right->function.length;
     int order = shorter ? memcmp(left->function.at, right->function.at, shorter) : 0;
     if (order) return order;
@@ -99,22 +92,22 @@ static int by_function(const void *a, const void *b) {
 }
 
 static int dearest_first(const void *a, const void *b) {
-    const struct told *left = a, *right = b;
+    const struct ids_compile_told *left = a, *right = b;
     if (left->total_ps != right->total_ps) return left->total_ps < right->total_ps ? 1 : -1;
     return by_function(a, b);
 }
 
 /* The rows of one function into one. */
-static void unite(struct list *list) {
+static void unite(struct ids_compile_list *list) {
     size_t made = 0;
     if (list->count) qsort(list->at, list->count, sizeof *list->at, by_function);
     for (size_t i = 0; i < list->count; i++) {
-        const struct told *one = &list->at[i];
+        const struct ids_compile_told *one = &list->at[i];
         if (!made || by_function(&list->at[made - 1], one) != 0) {
             list->at[made++] = *one;
             continue;
         }
-        struct told *sum = &list->at[made - 1];
+        struct ids_compile_told *sum = &list->at[made - 1];
         ids_sum(&sum->backend_ps, one->backend_ps);
         ids_sum(&sum->tracing_ps, one->tracing_ps);
         ids_sum(&sum->lowering_ps, one->lowering_ps);
@@ -132,17 +125,13 @@ static void unite(struct list *list) {
     if (made) qsort(list->at, made, sizeof *list->at, dearest_first);
 }
 
-int ids_compile_functions_list(const struct ids_analysis *analysis, struct ids_report *report) {
-    struct list list = {0};
+void ids_compile_functions_list(const struct ids_analysis *analysis, struct ids_compile_list *list,
+                                struct ids_report *report) {
     int has_steps = analysis->steps.source == IDS_STEPS_ANNOTATION;
-    if (gather(analysis, &list)) {
-        free(list.at);
-        return -1;
-    }
-    unite(&list);
+    unite(list);
     struct ids_table *table = ids_report_table(report, &ids_compile_functions);
-    for (size_t i = 0; i < list.count && i < KEPT; i++) {
-        const struct told *one = &list.at[i];
+    for (size_t i = 0; i < list->count && i < KEPT; i++) {
+        const struct ids_compile_told *one = &list->at[i];
         struct ids_value row[] = {
             ids_text_value(ids_report_text(report, "%.*s", (int)one->function.length, one->function.at)),
             ids_int_value(IDS_UNIT_TIME, one->total_ps),
@@ -158,7 +147,5 @@ int ids_compile_functions_list(const struct ids_analysis *analysis, struct ids_r
         };
         IDS_ROW(report, table, columns, row);
     }
-    if (list.count > KEPT) table->rows_left_out = (int64_t)(list.count - KEPT);
-    free(list.at);
-    return 0;
+    if (list->count > KEPT) table->rows_left_out = (int64_t)(list->count - KEPT);
 }

@@ -6,7 +6,17 @@
 
 extern const struct ids_table_def ids_compile_functions;
 
-/* Adds the table to the report, with one row per function. 0, or -1 when memory ran out. */
-int ids_compile_functions_list(const struct ids_analysis *analysis, struct ids_report *report);
+/* What was told, each event a row of its own. */
+struct ids_compile_list {
+    struct ids_compile_told *at;
+    size_t count, room;
+};
+
+/* Adds what the track tells. 0, or -1 when memory ran out. */
+int ids_compile_functions_add(const struct ids_analysis *analysis, const struct ids_track *track,
+                              struct ids_compile_list *list);
+/* Adds the table to the report, with one row per function. */
+void ids_compile_functions_list(const struct ids_analysis *analysis, struct ids_compile_list *list,
+                                struct ids_report *report);
 
 #endif

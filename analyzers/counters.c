@@ -204,7 +204,8 @@ struct moment {
 };
 
 struct op_mean {
-    const struct ids_event *event; /* NULL: none ran */
+    int64_t start_ps;  /* of the first event; INT64_MIN: none ran */
+    uint32_t name, op; /* what ran; IDS_NONE where there is none */
     uint32_t counter;
     struct mean mean;
 };
@@ -250,7 +251,10 @@ static int add_to_op(struct by_op *by_op, const struct ids_trace *trace, uint32_
     if (!*place) {
         struct op_mean *added = IDS_PUSH(by_op->at, by_op->count, by_op->room);
         if (!added) return -1;
-        *added = (struct op_mean){.event = event, .counter = moment->counter};
+        *added = (struct op_mean){.start_ps = event ? event->start_ps : INT64_MIN,
+                                  .name = event ? event->name : IDS_NONE,
+                                  .op = event ? event->op : IDS_NONE,
+                                  .counter = moment->counter};
         *place = by_op->count;
     }
     by_op->at[*place - 1].mean.sum += moment->value;
@@ -281,9 +285,7 @@ static int most_samples(const void *a, const void *b) {
     const struct op_mean *left = a, *right = b;
     if (left->mean.count != right->mean.count) return left->mean.count < right->mean.count ? 1 : -1;
     if (left->counter != right->counter) return left->counter > right->counter ? 1 : -1;
-    int64_t left_ps = left->event ? left->event->start_ps : INT64_MIN,
-            right_ps = right->event ? right->event->start_ps : INT64_MIN;
-    return (left_ps > right_ps) - (left_ps < right_ps);
+    return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
 }
 
 static void list_ops(const struct ids_trace *trace, struct ids_report *report, struct by_op *by_op) {
@@ -293,9 +295,9 @@ static void list_ops(const struct ids_trace *trace, struct ids_report *report, s
     for (size_t i = 0; i < by_op->count && i < ROWS_LIMIT; i++) {
         const struct op_mean *of = &by_op->at[i];
         struct named named = name_of(trace, report, &trace->counters[of->counter]);
-        const char *name = !of->event                  ? NULL
-                           : of->event->op == IDS_NONE ? ids_event_name(trace, of->event)
-                                                       : ids_trace_text(trace, trace->ops[of->event->op].name);
+        const char *name = of->op != IDS_NONE     ? ids_trace_text(trace, trace->ops[of->op].name)
+                           : of->name != IDS_NONE ? ids_trace_name(trace, of->name)
+                                                  : NULL;
         struct ids_value row[] = {ids_int_value(IDS_UNIT_COUNT, of->mean.count),
                                   ids_real_value(IDS_UNIT_NUMBER, of->mean.sum / (double)of->mean.count), named.name,
                                   named.device, ids_text_value(name)};
@@ -303,19 +305,20 @@ static void list_ops(const struct ids_trace *trace, struct ids_report *report, s
     }
 }
 
-static int cut_by_op(const struct ids_analysis *analysis, struct ids_report *report) {
-    struct by_op by_op = {0};
-    int failed = 0;
-    for (size_t b = 0; !failed && b < analysis->busy_count; b++) {
-        const struct ids_busy *busy = &analysis->busy[b];
-        failed = gather_moments(analysis->trace, busy->index, &by_op) || sweep(analysis->trace, busy, &by_op);
-    }
-    if (!failed) list_ops(analysis->trace, report, &by_op);
-    free(by_op.moments);
-    free(by_op.open);
-    free(by_op.at);
-    ids_keymap_done(&by_op.places);
-    return failed ? -1 : 0;
+static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums,
+                         struct ids_error *err) {
+    struct by_op *by_op = sums;
+    if (!analysis->trace->counter_count) return 0;
+    int failed = gather_moments(analysis->trace, busy->index, by_op) || sweep(analysis->trace, busy, by_op);
+    return failed ? ids_no_memory(err) : 0;
+}
+
+static void by_op_done(void *sums) {
+    struct by_op *by_op = sums;
+    free(by_op->moments);
+    free(by_op->open);
+    free(by_op->at);
+    ids_keymap_done(&by_op->places);
 }
 
 /* --- all of it -------------------------------------------------------------------------------------------------- */
@@ -374,6 +377,7 @@ static void say_clock(const struct ids_trace *trace, struct ids_report *report) 
 }
 
 static int counters_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    (void)err;
     const struct ids_trace *trace = analysis->trace;
     put_metrics(trace, report);
     say_clock(trace, report);
@@ -381,7 +385,8 @@ static int counters_run(struct ids_analysis *analysis, struct ids_report *report
     list(trace, report);
     if (analysis->busy_count) cut_by_time(analysis, report);
     cut_by_step(analysis, report);
-    return cut_by_op(analysis, report) ? ids_no_memory(err) : 0;
+    list_ops(trace, report, analysis->sums);
+    return 0;
 }
 
 static const struct ids_table_def *const tables[] = {&counters_table, &over_time_table, &by_step_table, &by_op_table};
@@ -393,5 +398,6 @@ const struct ids_analyzer ids_counters_analyzer = {
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
+    .gathering = {.size = sizeof(struct by_op), .device = sum_up_device, .done = by_op_done},
     .run = counters_run,
 };

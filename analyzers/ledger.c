@@ -254,7 +254,7 @@ static int list_entries(const struct ids_analysis *analysis, struct ids_report *
             ids_int_value(IDS_UNIT_TIME, entry->longest_at_ps - analysis->first_ps),
             ids_text_value(analysis->busy[entry->longest_device].device->key),
             ids_text_value(ids_known_name(known)),
-            ids_text_value(entry->evidence ? ids_event_name(analysis->trace, entry->evidence)
+            ids_text_value(entry->evidence ? ids_trace_name(analysis->trace, entry->evidence - 1)
                                            : text_of(ledger, entry->recorded)),
             ids_text_value(text_of(ledger, entry->meanwhile)),
             ids_text_value(text_of(ledger, entry->culprit)),

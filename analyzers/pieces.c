@@ -51,9 +51,8 @@ static int only_moves(const struct ids_trace *trace, const struct ids_ledger_ent
     static const char *const names[] = {"copy",           "transpose",        "data formatting",
                                         "aten::copy_",    "aten::contiguous", "aten::clone",
                                         "aten::_to_copy", "aten::to",         NULL};
-    const struct ids_event *event = entry->evidence;
-    if (!event || event->op == IDS_NONE) return 0;
-    const struct ids_op *op = &trace->ops[event->op];
+    if (!entry->evidence_op) return 0;
+    const struct ids_op *op = &trace->ops[entry->evidence_op - 1];
     const char *texts[] = {ids_trace_text(trace, op->framework ? op->name : op->opcode),
                            ids_trace_text(trace, op->category)};
     for (int t = 0; t < 2; t++) {
@@ -65,8 +64,7 @@ static int only_moves(const struct ids_trace *trace, const struct ids_ledger_ent
 }
 
 static uint64_t fingerprint_of(const struct ids_trace *trace, const struct ids_ledger_entry *entry) {
-    const struct ids_event *event = entry->evidence;
-    return event && event->op != IDS_NONE ? trace->ops[event->op].fingerprint : 0;
+    return entry->evidence_op ? trace->ops[entry->evidence_op - 1].fingerprint : 0;
 }
 
 /* By fingerprint; an op without one is a family of its own. The families' room is for all entries. */

@@ -1,4 +1,5 @@
 /* small_kernels.c - kernels so short that launching them costs as much as running them. */
+#include "lib/analysis/best.h"
 #include "lib/analysis/context.h"
 
 #include "lib/base/saturate.h"
@@ -67,10 +68,9 @@ static const struct ids_headline headlines[] = {
     {"small_kernels", "small kernels", "kernels.small_count", notes, IDS_COUNT_OF(notes), 0}};
 
 struct small_run {
-    const struct ids_event *first, *last;
     uint64_t count;
-    int64_t busy_ps;
-    uint32_t device;
+    int64_t start_ps, end_ps, busy_ps;
+    uint32_t device, first, last; /* names of kernels */
 };
 
 struct sums {
@@ -81,24 +81,20 @@ struct sums {
 struct gathering {
     int64_t *durations_ps;
     size_t count, room;
-    struct small_run *runs;
-    size_t run_count, run_room;
+    struct ids_best runs;   /* struct small_run */
+    struct sums *of_device; /* by analysis->busy */
 };
 
 static int end_run(struct gathering *gathering, struct small_run *run, struct sums *sums) {
     if (run->count > sums->longest) sums->longest = run->count;
-    if (run->count > 1) {
-        struct small_run *kept = IDS_PUSH(gathering->runs, gathering->run_count, gathering->run_room);
-        if (!kept) return -1;
-        *kept = *run;
-    }
+    if (run->count > 1 && ids_best_add(&gathering->runs, run)) return -1;
     run->count = 0;
     run->busy_ps = 0;
     return 0;
 }
 
-static int gather(const struct ids_analysis *analysis, const struct ids_busy *busy, struct gathering *gathering,
-                  struct sums *sums) {
+static int add_device(const struct ids_analysis *analysis, const struct ids_busy *busy, struct gathering *gathering,
+                      struct sums *sums) {
     struct small_run run = {.device = busy->index};
     struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
@@ -115,11 +111,40 @@ static int gather(const struct ids_analysis *analysis, const struct ids_busy *bu
         }
         sums->small++;
         ids_sum(&sums->small_ps, duration_ps);
-        if (!run.count++) run.first = event;
-        run.last = event;
+        if (!run.count++) run.start_ps = event->start_ps, run.first = event->name;
+        run.end_ps = event->end_ps, run.last = event->name;
         ids_sum(&run.busy_ps, duration_ps);
     }
     return end_run(gathering, &run, sums);
+}
+
+static int most_kernels(const void *a, const void *b) {
+    const struct small_run *left = a, *right = b;
+    if (left->count != right->count) return left->count < right->count ? 1 : -1;
+    if (left->start_ps != right->start_ps) return left->start_ps > right->start_ps ? 1 : -1;
+    return (left->device > right->device) - (left->device < right->device);
+}
+
+static int small_kernels_begin(const struct ids_analysis *analysis, void *sums, struct ids_error *err) {
+    enum { KEPT = 100 };
+    struct gathering *gathering = sums;
+    gathering->runs = (struct ids_best){.size = sizeof(struct small_run), .kept = KEPT, .order = most_kernels};
+    gathering->of_device = calloc(analysis->busy_count + 1, sizeof *gathering->of_device);
+    return gathering->of_device ? 0 : ids_no_memory(err);
+}
+
+static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums,
+                         struct ids_error *err) {
+    struct gathering *gathering = sums;
+    struct sums *own = &gathering->of_device[busy - analysis->busy];
+    return add_device(analysis, busy, gathering, own) ? ids_no_memory(err) : 0;
+}
+
+static void small_kernels_done(void *sums) {
+    struct gathering *gathering = sums;
+    free(gathering->durations_ps);
+    free(gathering->of_device);
+    ids_best_done(&gathering->runs);
 }
 
 static int longer(const void *a, const void *b) {
@@ -163,61 +188,50 @@ static void figures(struct ids_report *report, const char *device, const struct 
     }
 }
 
-static int most_kernels(const void *a, const void *b) {
-    const struct small_run *left = a, *right = b;
-    if (left->count != right->count) return left->count < right->count ? 1 : -1;
-    if (left->first->start_ps != right->first->start_ps) return left->first->start_ps > right->first->start_ps ? 1 : -1;
-    return (left->device > right->device) - (left->device < right->device);
-}
-
 static void list_runs(const struct ids_analysis *analysis, struct ids_report *report, struct gathering *gathering) {
-    enum { KEPT = 100 };
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &runs);
-    if (gathering->run_count) qsort(gathering->runs, gathering->run_count, sizeof *gathering->runs, most_kernels);
-    for (size_t r = 0; r < gathering->run_count && r < KEPT; r++) {
-        const struct small_run *run = &gathering->runs[r];
+    ids_best_order(&gathering->runs);
+    for (size_t r = 0; r < gathering->runs.count; r++) {
+        const struct small_run *run = (const struct small_run *)gathering->runs.at + r;
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_COUNT, (int64_t)run->count),
             ids_text_value(trace->devices[run->device].key),
-            ids_int_value(IDS_UNIT_TIME, run->first->start_ps - analysis->first_ps),
-            ids_int_value(IDS_UNIT_TIME, run->last->end_ps - run->first->start_ps),
+            ids_int_value(IDS_UNIT_TIME, run->start_ps - analysis->first_ps),
+            ids_int_value(IDS_UNIT_TIME, run->end_ps - run->start_ps),
             ids_int_value(IDS_UNIT_TIME, run->busy_ps),
-            ids_text_value(ids_event_name(trace, run->first)),
-            ids_text_value(ids_event_name(trace, run->last)),
+            ids_text_value(ids_trace_name(trace, run->first)),
+            ids_text_value(ids_trace_name(trace, run->last)),
         };
         IDS_ROW(report, table, columns, row);
     }
-    if (gathering->run_count > KEPT) table->rows_left_out = (int64_t)(gathering->run_count - KEPT);
+    table->rows_left_out = (int64_t)(gathering->runs.seen - gathering->runs.count);
 }
 
 static int small_kernels_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    struct gathering gathering = {0};
+    (void)err;
+    struct gathering *gathering = analysis->sums;
     struct sums all = {0};
-    int failed = 0;
-    for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
-        struct sums own = {0};
-        failed = gather(analysis, &analysis->busy[b], &gathering, &own);
-        figures(report, analysis->busy[b].device->key, &own);
-        all.count += own.count;
-        all.small += own.small;
-        ids_sum(&all.total_ps, own.total_ps);
-        ids_sum(&all.small_ps, own.small_ps);
-        if (own.longest > all.longest) all.longest = own.longest;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        const struct sums *own = &gathering->of_device[b];
+        figures(report, analysis->busy[b].device->key, own);
+        all.count += own->count;
+        all.small += own->small;
+        ids_sum(&all.total_ps, own->total_ps);
+        ids_sum(&all.small_ps, own->small_ps);
+        if (own->longest > all.longest) all.longest = own->longest;
     }
-    if (analysis->busy_count && !failed) figures(report, NULL, &all);
-    if (all.count && !failed) {
-        int64_t median_ps = weighted_median(gathering.durations_ps, gathering.count, all.total_ps);
+    if (analysis->busy_count) figures(report, NULL, &all);
+    if (all.count) {
+        int64_t median_ps = weighted_median(gathering->durations_ps, gathering->count, all.total_ps);
         ids_report_metric(report, "kernels.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
-        list_runs(analysis, report, &gathering);
-    } else if (!failed) {
+        list_runs(analysis, report, gathering);
+    } else {
         const char *why =
             analysis->busy_count ? "no kernel in the window: devices only copied" : ids_no_activity_reason(analysis);
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
     }
-    free(gathering.durations_ps);
-    free(gathering.runs);
-    return failed ? ids_no_memory(err) : 0;
+    return 0;
 }
 
 static const struct ids_table_def *const tables[] = {&runs};
@@ -231,5 +245,9 @@ const struct ids_analyzer ids_small_kernels_analyzer = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
+    .gathering = {.size = sizeof(struct gathering),
+                  .begin = small_kernels_begin,
+                  .device = sum_up_device,
+                  .done = small_kernels_done},
     .run = small_kernels_run,
 };

@@ -73,7 +73,9 @@ __attribute__((noinline)) static void set_longest(struct ids_booking *booking,
     own->longest_ps = entry->longest_ps = interval->to_ps - interval->from_ps;
     entry->longest_at_ps = interval->from_ps;
     entry->longest_device = booking->device;
-    entry->evidence = interval->event;
+    const struct ids_event *event = interval->event;
+    entry->evidence = event ? event->name + 1 : 0;
+    entry->evidence_op = event && event->op != IDS_NONE ? event->op + 1 : 0;
 }
 
 void ids_booking_keep_longest(struct ids_booking *booking, const struct ids_ledger_interval *interval) {

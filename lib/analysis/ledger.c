@@ -65,6 +65,7 @@ int ids_ledger_entry_take(struct ids_ledger *ledger, struct ids_ledger_entry *en
         entry->longest_at_ps = other->longest_at_ps;
         entry->longest_device = other->longest_device;
         entry->evidence = other->evidence;
+        entry->evidence_op = other->evidence_op;
     }
     if (entry->recorded || !other->recorded) return 0;
     struct ids_text recorded = ids_strings_text(&theirs->texts, other->recorded);

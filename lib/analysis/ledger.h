@@ -57,11 +57,11 @@ struct ids_ledger_entry {
     uint32_t longest_device;           /* index of analysis->busy */
     double squares;                    /* Σ over steps of its time there in s, squared: see ids_ledger_entry_sd */
     struct ids_recurrence recurs;      /* in which steps, over all devices */
-    const struct ids_event *evidence;  /* an event of the longest interval; NULL */
-    uint8_t is_sampled;                /* its function or line is known from sampled stacks */
-    uint32_t recorded;                 /* of the host's accounts: what was recorded there, as the file calls it */
-    uint32_t meanwhile; /* of device.queue: what the host did for most of the longest interval, "host.sync
-                         * hipMemcpyWithStream" */
+    uint32_t evidence, evidence_op; /* an event of the longest interval: its name and its op, each index + 1; 0 none */
+    uint8_t is_sampled;             /* its function or line is known from sampled stacks */
+    uint32_t recorded;              /* of the host's accounts: what was recorded there, as the file calls it */
+    uint32_t meanwhile;             /* of device.queue: what the host did for most of the longest interval, "host.sync
+                                     * hipMemcpyWithStream" */
 };
 
 struct ids_ledger_interval {
