@@ -106,23 +106,28 @@ static void on_leak(struct ids_report *report, const struct row *row, struct ids
     advice->explain = "memory.growth";
 }
 
-/* How many steps the program had done when the window ended; 0 unknown. */
-static int64_t steps_done(const struct ids_report *report) {
+/* How many steps the program had done when the window ended; 0 unknown. A file may call its steps anything. */
+static double steps_done(const struct ids_report *report) {
     struct row row = {ids_report_find_table(report, "steps"), 0};
     if (!row.table || !row.table->row_count) return 0;
     row.row = row.table->row_count - 1;
-    return number(&row, "step") + 1;
+    return (double)number(&row, "step") + 1;
+}
+
+/* About one a step, or more. */
+static int is_in_each_step(int64_t count, int64_t steps) {
+    return (double)count >= 0.8 * (double)steps;
 }
 
 /* Arrays of one line that became more in the window. One or more in each step are a leak; fewer, where about as many
  * live as came together if it went on like that since the program began: a queue that is a little fuller is none. */
-static int is_held_leak(const struct row *row, int64_t steps, int64_t steps_done) {
+static int is_held_leak(const struct row *row, int64_t steps, double steps_done) {
     enum { LEAST_BYTES = 1024, LEAST_TIMES = 2 };
     int64_t bytes = number(row, "grown_bytes"), count = number(row, "grown_count"), alive = number(row, "count");
-    if (!strcmp(text(row, "kind"), "executable") || count < LEAST_TIMES || bytes < count * LEAST_BYTES) return 0;
-    if (count * 10 >= steps * 8) return 1;
-    int64_t expected = count * steps_done / steps;
-    return steps_done > steps && alive * 4 >= expected * 3 && alive * 2 <= expected * 3;
+    if (!strcmp(text(row, "kind"), "executable") || count < LEAST_TIMES || bytes / count < LEAST_BYTES) return 0;
+    if (is_in_each_step(count, steps)) return 1;
+    double expected = (double)count * steps_done / (double)steps;
+    return steps_done > (double)steps && (double)alive >= expected * 0.75 && (double)alive <= expected * 1.5;
 }
 
 /* The line of the program whose arrays became most more: two device memory profiles tell it without an allocator's
@@ -138,7 +143,7 @@ static int on_held(struct ids_report *report, struct ids_memory_advice *advice) 
     }
     if (!most.table) return 0;
     int64_t bytes = number(&most, "grown_bytes"), count = number(&most, "grown_count");
-    int is_in_each = count * 10 >= steps->value.i * 8;
+    int is_in_each = is_in_each_step(count, steps->value.i);
     const char *call = text(&most, "call");
     advice->what =
         ids_report_text(report,

@@ -384,8 +384,9 @@ static int has_python(const struct ids_trace *trace) {
     if (trace->tracer_python > 0) return 1;
     for (size_t n = 0; n < trace->name_count; n++) {
         const struct ids_name *name = &trace->names[n];
-        if (name->kind == IDS_KIND_PYTHON && !name->is_sampled &&
-            !ids_python_is_await(ids_strings_text(&trace->strings, name->text)))
+        struct ids_text text = ids_strings_text(&trace->strings, name->text);
+        if (name->kind == IDS_KIND_PYTHON && !name->is_sampled && !ids_python_is_await(text) &&
+            !ids_python_is_garbage(text))
             return 1;
     }
     return 0;

@@ -173,6 +173,12 @@ static int sleeps(const struct ids_circumstances *about) {
     return is_any(about->culprit, names) || ends(about->where, ", in time.sleep") || ends(about->where, ", in sleep");
 }
 
+/* The program calls gc.collect, or a collection came by itself, which idsprof's hook records. */
+static int collects_garbage(const struct ids_circumstances *about) {
+    static const char *const names[] = {"collect garbage", NULL};
+    return is_any(about->culprit, names) || ends(about->where, ", in gc.collect");
+}
+
 static int has_no_core(const struct ids_circumstances *about) {
     return about->culprit && !strcmp(about->culprit, "wait_for_core");
 }
@@ -307,6 +313,9 @@ static const struct sentence {
     {IDS_HOST_PYTHON, loop_waits, "An event loop has nothing to do, and the device waits for it",
      {"find what its coroutines await, and begin it before it is needed (asyncio.create_task) or several at once "
       "(asyncio.gather)", NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, collects_garbage, "The device waits for Python, which collects garbage",
+     {"make fewer objects in a step (arrays in place of lists of dicts), take what stays out of the collector "
+      "(gc.freeze after setup), or gc.disable and gc.collect at a step of your choice", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
      {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",

@@ -258,6 +258,10 @@ int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sa
     struct ids_doing exact = trace->doings[recorded], frames = trace->doings[sampled];
     if (exact.account == IDS_NO_ACCOUNT) return sampled;
     if (frames.account == IDS_NO_ACCOUNT || exact.account == IDS_PROFILER) return recorded;
+    /* Samples see the line that made the object too many. */
+    if (exact.account == IDS_HOST_PYTHON &&
+        ids_python_is_garbage(ids_strings_text(&trace->strings, trace->names[exact.name].text)))
+        return recorded;
     int is_held = frames.waits == IDS_WAITS_FOR_GIL || frames.waits == IDS_WAITS_FOR_CORE;
     if (is_held && exact.account != IDS_HOST_COMPILE) return sampled;
     /* "epoch", or the block that was recorded, would be blamed for whatever is done in it. */

@@ -93,6 +93,10 @@ int ids_python_is_await(struct ids_text name) {
                                                   ids_text_begins(frame.function, "await "));
 }
 
+int ids_python_is_garbage(struct ids_text name) {
+    return ids_text_begins(name, "$") && ids_text_ends(name, " collect garbage");
+}
+
 /* --- whose it is ------------------------------------------------------------------------------------------------ */
 
 /* Files of Python's library, of JAX and of what commonly lies below, whose folder the name does not tell; sorted. A

@@ -46,6 +46,8 @@ uint64_t ids_python_function_key(struct ids_text name);
 /* Of what idsprof's hook records of the waits of event loops (collectors/python/_idsprof/idsprof_awaits.py):
  * "$train.py:8 await fetch", and "$asyncio poll" inside it where another thread does what is awaited. */
 int ids_python_is_await(struct ids_text name);
+/* Of what it records of Python's garbage collector (idsprof_garbage.py): "$train.py:8 collect garbage". */
+int ids_python_is_garbage(struct ids_text name);
 /* Of sampled stacks: an event loop waits in its selector. */
 int ids_python_is_selector(struct ids_text name);
 

@@ -91,9 +91,10 @@ const char *ids_rhythm_missed(const struct ids_rhythm *rhythm, struct ids_report
     char took[IDS_VALUE_ROOM], times[IDS_VALUE_ROOM];
     if (!number_of(report, "steps.first", &first) || !number_of(report, "steps.last", &last) || first < 0) return NULL;
     number_of(report, "steps.left_out", &left_out);
-    int64_t next = first + (rhythm->first - first % rhythm->period + rhythm->period) % rhythm->period;
+    int64_t next = (rhythm->first - first % rhythm->period + rhythm->period) % rhythm->period;
+    if (__builtin_add_overflow(first, next, &next)) return NULL;
     if (next <= last && next != left_out) return NULL;
-    if (next == left_out && next + rhythm->period <= last) return NULL;
+    if (next == left_out && next <= last - rhythm->period) return NULL;
     int64_t took_ps;
     if (__builtin_mul_overflow(rhythm->took_ns, 1000, &took_ps)) return NULL;
     ids_value_format(ids_int_value(IDS_UNIT_TIME, took_ps), took, sizeof took);

@@ -30,7 +30,7 @@ def _frames(task):
     return frames
 
 
-def _is_of_library(frame):
+def is_of_library(frame):
     path = frame.f_code.co_filename
     return '-packages' in path or os.path.dirname(os.__file__) in path
 
@@ -44,7 +44,7 @@ class Waiting:
         of_tasks = isinstance(self.future, asyncio.Task) or type(self.future).__name__ == '_GatheringFuture'
         inner = self.frames[-1].f_code.co_filename if self.frames else ''
         self.is_final = self.future is not None and not of_tasks and os.path.basename(inner) not in BETWEEN_TASKS
-        self.own = next((frame for frame in reversed(self.frames) if not _is_of_library(frame)), None)
+        self.own = next((frame for frame in reversed(self.frames) if not is_of_library(frame)), None)
 
     def name(self):
         code = self.own.f_code

@@ -11,6 +11,7 @@ from . import idsprof_wrap as wrap
 from .idsprof_agent import ANNOTATION, EXECUTION, Agent
 from .idsprof_awaits import Awaits
 from .idsprof_executions import Executions
+from .idsprof_garbage import Garbage
 from .idsprof_monitoring import Monitoring
 from .idsprof_plugins import follow
 from .idsprof_session import Session
@@ -55,7 +56,7 @@ class Hook:
         self.monitoring = self.executions = self.unmark = self.unexec = None
         self.is_first, self.has_finalizer, self.has_platform, self.undo = True, False, False, []
         self.wraps = wrap.wanted()
-        self.awaits = Awaits(session.profiler)
+        self.awaits, self.garbage = Awaits(session.profiler), Garbage(session.profiler)
         # Before the agent knows us, because it may open a window at once.
         session.on_start += [self.wraps.now, self.opens]
         session.on_stop.append(self.closes)
@@ -116,6 +117,7 @@ class Hook:
         could be recorded, and a thread of ours would have jax's destructors wait for ever where they crash without it."""
         self.session.forked()
         self.awaits.off()
+        self.garbage.off()
         if getattr(sys.modules.get('jax._src.xla_bridge'), 'backends_are_initialized', bool)():
             for undo in [self.unmark, *self.undo]:
                 if undo:
@@ -141,6 +143,7 @@ class Hook:
         if not self.unexec:
             self.unexec = follow_exec(self.agent)
         self.awaits.on()
+        self.garbage.on()
 
     def say_platform(self):
         """The backend of jax, once it has chosen one."""
@@ -168,6 +171,7 @@ class Hook:
             unexec()
         self.agent.library.ids_hook_release_signals()
         self.awaits.off()
+        self.garbage.off()
 
     def end(self):
         """At exit, while jax still works: the open window is written."""

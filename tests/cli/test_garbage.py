@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""What the hook says of collections of Python's garbage collector (collectors/python/_idsprof/idsprof_garbage.py), without jax: a stand-in of
+jaxlib's TraceMe notes names and ends.
+
+Environment: IDS_SOURCE_DIR.  Exit: 0, 1.
+"""
+import gc
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(os.environ['IDS_SOURCE_DIR']) / 'collectors/python'))
+from _idsprof.idsprof_garbage import Garbage  # noqa: E402  (found through the line above)
+
+noted, failures = [], 0
+
+
+class Profiler:
+    class TraceMe:
+        def __init__(self, name):
+            self.name = name
+
+        def __enter__(self):
+            noted.append(self.name)
+
+        def __exit__(self, *exception):
+            noted.append('end')
+
+
+def check(what, is_right, found=None):
+    global failures
+    failures += not is_right
+    print('%s %s%s' % ('ok  ' if is_right else 'FAIL', what, '' if is_right else ': %s' % (found,)))
+
+
+def collect(generation):
+    noted.clear()
+    line = sys._getframe().f_lineno + 1
+    gc.collect(generation)
+    return line
+
+
+gc.disable()
+garbage = Garbage(Profiler)
+collect(2)
+check('no window is open', noted == [], noted)
+garbage.on()
+garbage.on()
+line = collect(2)
+check('a collection is recorded once, at its line', noted == ['$test_garbage.py:%d collect garbage' % line, 'end'], noted)
+line = collect(1)
+check('of the middle generation too', noted[:1] == ['$test_garbage.py:%d collect garbage' % line], noted)
+collect(0)
+check('of the youngest none', noted == [], noted)
+noted.clear()
+json.loads('{"a": 1}', object_pairs_hook=lambda pairs: gc.collect())
+check('inside a library: the innermost line of the program', len(noted) == 2 and re.fullmatch(r'\$test_garbage\.py:\d+ collect garbage', noted[0]), noted)
+made = []
+gc.set_threshold(10, 1, 1)
+gc.enable()
+noted.clear()
+made.extend({'number': [i]} for i in range(5000))
+gc.disable()
+check('collections that come by themselves, each with its end', len(noted) > 10 and noted[1::2] == ['end'] * (len(noted) // 2), noted[:6])
+garbage.off()
+garbage.off()
+collect(2)
+check('the window is closed', noted == [] and len(gc.callbacks) == 0, (noted, gc.callbacks))
+sys.exit(failures != 0)
