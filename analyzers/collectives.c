@@ -289,15 +289,15 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     ids_groups_sort_by_total(groups);
     for (size_t g = 0; g < groups->count; g++) {
         const struct ids_group *group = &groups->at[g];
-        const struct ids_op *op = op_of(trace, &group->first);
+        const struct ids_op *op = op_of(trace, group->first);
         const int sized = !group->unknown_values;
-        const int64_t group_size = ids_collective_group_size(trace, &group->first);
-        const double factor = ids_collective_bus_factor((enum ids_collective)group->first.collective, group_size);
+        const int64_t group_size = ids_collective_group_size(trace, group->first);
+        const double factor = ids_collective_bus_factor((enum ids_collective)group->first->collective, group_size);
         const double rate = group->total_ps ? (double)group->value * 1e12 / (double)group->total_ps : -1;
-        const uint32_t ranks = groups_of(trace, &group->first);
+        const uint32_t ranks = groups_of(trace, group->first);
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, group->total_ps),
-            ids_text_value(ids_collective_name((enum ids_collective)group->first.collective)),
+            ids_text_value(ids_collective_name((enum ids_collective)group->first->collective)),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
             ids_int_value(IDS_UNIT_TIME, group->total_ps / (int64_t)group->count),
             ids_int_value(IDS_UNIT_TIME, group->min_ps),
@@ -307,10 +307,10 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             sized && rate >= 0 && factor >= 0 ? ids_real_value(IDS_UNIT_RATE, rate * factor)
                                               : ids_no_value(IDS_UNIT_RATE),
             group_size ? ids_int_value(IDS_UNIT_COUNT, group_size) : ids_no_value(IDS_UNIT_COUNT),
-            ids_text_value(op ? ids_trace_text(trace, op->name) : ids_event_name(trace, &group->first)),
+            ids_text_value(op ? ids_trace_text(trace, op->name) : ids_event_name(trace, group->first)),
             ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name)
                                                         : NULL),
-            ids_text_value(ids_class_rule_name((enum ids_class_rule)group->first.class_rule)),
+            ids_text_value(ids_class_rule_name((enum ids_class_rule)group->first->class_rule)),
             ids_text_value(ranks ? ids_trace_text(trace, ranks) : NULL),
         };
         IDS_ROW(report, table, columns, row);

@@ -204,7 +204,7 @@ static const struct ids_shape *shape_of(const struct ids_trace *trace, const str
                                              .occupancy = -1,
                                              .achieved = -1,
                                              .waves = -1};
-    return group->first.shape == IDS_NONE ? &unknown : &trace->shapes[group->first.shape];
+    return group->first->shape == IDS_NONE ? &unknown : &trace->shapes[group->first->shape];
 }
 
 static struct ids_value positive(enum ids_unit unit, double value) {
@@ -220,9 +220,9 @@ static void put_row(const struct ids_analysis *analysis, struct ids_report *repo
     const struct ids_trace *trace = analysis->trace;
     const struct ids_shape *shape = shape_of(trace, group);
     const struct launched *launched = &sums->launched[group->number];
-    const struct ids_op *op = group->first.op == IDS_NONE ? NULL : &trace->ops[group->first.op];
+    const struct ids_op *op = group->first->op == IDS_NONE ? NULL : &trace->ops[group->first->op];
     const struct ids_step_sum *in_steps = ids_step_sum_of(&sums->by_step, group->number);
-    int computes = group->first.class == IDS_CLASS_COMPUTE; /* a collective's grid says nothing of its speed */
+    int computes = group->first->class == IDS_CLASS_COMPUTE; /* a collective's grid says nothing of its speed */
     struct ids_value row[] = {
         ids_int_value(IDS_UNIT_TIME, group->total_ps),
         sums->total_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->total_ps / (double)sums->total_ps)
@@ -235,7 +235,7 @@ static void put_row(const struct ids_analysis *analysis, struct ids_report *repo
         ids_text_value(computes ? ids_occupancy_limit_name((enum ids_occupancy_limit)shape->limit) : NULL),
         positive(IDS_UNIT_NUMBER, shape->waves),
         known(IDS_UNIT_COUNT, shape->registers),
-        ids_text_value(ids_trace_text(trace, trace->names[group->first.name].text)),
+        ids_text_value(ids_trace_text(trace, trace->names[group->first->name].text)),
         ids_text_value(op ? ids_trace_text(trace, op->name) : NULL),
         ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name) : NULL),
         triple(report, shape->grid),
@@ -245,11 +245,11 @@ static void put_row(const struct ids_analysis *analysis, struct ids_report *repo
         positive(IDS_UNIT_RATIO, shape->achieved),
         known(IDS_UNIT_COUNT, shape->blocks_at_once ? shape->blocks_at_once : -1),
         shape->waves > 0 ? ids_real_value(IDS_UNIT_RATIO, ids_tail_share(shape)) : ids_no_value(IDS_UNIT_RATIO),
-        ids_text_value(ids_matrix_use_name(ids_matrix_use(trace, &group->first))),
+        ids_text_value(ids_matrix_use_name(ids_matrix_use(trace, group->first))),
         mean_of(launched->call_ps, launched->count),
         mean_of(launched->queue_ps, launched->count),
         ids_int_value(IDS_UNIT_TIME, launched->graph_ps),
-        ids_text_value(ids_class_name((enum ids_class)group->first.class)),
+        ids_text_value(ids_class_name((enum ids_class)group->first->class)),
         op && op->fingerprint ? ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)op->fingerprint))
                               : ids_no_value(IDS_UNIT_NONE),
         analysis->steps.count ? ids_int_value(IDS_UNIT_TIME, in_steps->total_ps) : ids_no_value(IDS_UNIT_TIME),
@@ -296,7 +296,7 @@ static int median(const struct ids_analysis *analysis, struct ids_report *report
     for (size_t g = 0; g < groups->count; g++) {
         const struct ids_group *group = &groups->at[g];
         double share = share_of(shape_of(analysis->trace, group));
-        if (share <= 0 || group->first.class != IDS_CLASS_COMPUTE) continue;
+        if (share <= 0 || group->first->class != IDS_CLASS_COMPUTE) continue;
         known_ones[count++] = (struct weighted){share, group->total_ps};
         ids_sum(&total_ps, group->total_ps);
     }
@@ -326,9 +326,9 @@ static struct shares sum_shares(const struct ids_analysis *analysis, const struc
         const struct ids_group *group = &sums->groups.at[g];
         const struct ids_shape *shape = shape_of(analysis->trace, group);
         double total_ps = (double)group->total_ps;
-        if (group->first.op != IDS_NONE) shares.attributed_ps += (double)sums->launched[group->number].graph_ps;
-        if (group->first.class != IDS_CLASS_COMPUTE) continue;
-        enum ids_matrix_use use = ids_matrix_use(analysis->trace, &group->first);
+        if (group->first->op != IDS_NONE) shares.attributed_ps += (double)sums->launched[group->number].graph_ps;
+        if (group->first->class != IDS_CLASS_COMPUTE) continue;
+        enum ids_matrix_use use = ids_matrix_use(analysis->trace, group->first);
         shares.compute_ps += total_ps;
         if (use == IDS_MATRIX_USED) shares.used_ps += total_ps;
         if (use == IDS_MATRIX_MISSED) shares.missed_ps += total_ps;

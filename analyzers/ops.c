@@ -263,7 +263,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     struct ids_table *table = ids_report_table(report, &ops);
     for (size_t g = 0; g < groups->count; g++) {
         const struct ids_group *group = &groups->at[g];
-        const struct ids_op *op = &trace->ops[group->first.op];
+        const struct ids_op *op = &trace->ops[group->first->op];
         const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
         const char *place = ids_trace_text(trace, op->framework_name);
         char scope[IDS_SCOPE_BYTES];
@@ -282,7 +282,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             module ? text_or_none(trace, module->name) : ids_no_value(IDS_UNIT_NONE),
             text_or_none(trace, op->framework_name),
             text_or_none(trace, op->source),
-            ids_text_value(ids_class_name((enum ids_class)group->first.class)),
+            ids_text_value(ids_class_name((enum ids_class)group->first->class)),
             ids_int_value(IDS_UNIT_TIME, group->total_ps),
             ids_int_value(IDS_UNIT_TIME, group->min_ps),
             ids_int_value(IDS_UNIT_TIME, group->max_ps),
@@ -298,7 +298,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
                             : ids_no_value(IDS_UNIT_NONE),
             word_or_none(scope),
             word_or_none(ids_op_pass(trace, op)),
-            ids_text_value(ids_op_family(trace, op, ids_class_name((enum ids_class)group->first.class))),
+            ids_text_value(ids_op_family(trace, op, ids_class_name((enum ids_class)group->first->class))),
             ids_text_value(ids_cost_source_name((enum ids_cost_source)op->cost_source)),
             cost->runs ? ids_int_value(IDS_UNIT_COUNT, (int64_t)cost->runs) : ids_no_value(IDS_UNIT_COUNT),
             known(IDS_UNIT_BYTES, op->memory_bytes),
@@ -342,7 +342,7 @@ static void list_categories(const struct ids_analysis *analysis, struct ids_repo
             all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->self_ps / (double)all_ps)
                    : ids_no_value(IDS_UNIT_RATIO),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
-            ids_text_value(category_of(analysis->trace, &group->first)),
+            ids_text_value(category_of(analysis->trace, group->first)),
         };
         IDS_ROW(report, table, category_columns, row);
     }

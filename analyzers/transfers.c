@@ -314,14 +314,14 @@ static void list_kinds(const struct ids_analysis *analysis, struct ids_report *r
         const struct ids_group *group = &groups->at[g];
         int unknown = group->unknown_values == group->count;
         struct ids_value row[] = {
-            ids_text_value(ids_direction_name((enum ids_direction)group->first.direction)),
-            ids_text_value(device_of(analysis, &group->first)),
-            ids_text_value(group->first.device == IDS_NONE ? "" : mode_of(&group->first)),
+            ids_text_value(ids_direction_name((enum ids_direction)group->first->direction)),
+            ids_text_value(device_of(analysis, group->first)),
+            ids_text_value(group->first->device == IDS_NONE ? "" : mode_of(group->first)),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
             unknown ? ids_no_value(IDS_UNIT_BYTES) : ids_int_value(IDS_UNIT_BYTES, group->value),
             ids_int_value(IDS_UNIT_TIME, group->total_ps),
             unknown ? ids_no_value(IDS_UNIT_BYTES) : ids_int_value(IDS_UNIT_BYTES, group->value_max),
-            ids_text_value(ids_event_name(analysis->trace, &group->first)),
+            ids_text_value(ids_event_name(analysis->trace, group->first)),
         };
         IDS_ROW(report, table, kind_columns, row);
     }

@@ -66,20 +66,24 @@ int ids_gather_devices(struct ids_analysis *analysis, uint32_t from, uint32_t to
     return code;
 }
 
+static void let_go(struct ids_analysis *analysis, int analyzer) {
+    const struct ids_gathering *gathering = &ids_analyzers[analyzer]->gathering;
+    if (gathering->done && analysis->gathered[analyzer]) gathering->done(analysis->gathered[analyzer]);
+    free(analysis->gathered[analyzer]);
+    analysis->gathered[analyzer] = NULL;
+}
+
 int ids_run_analyzers(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     int code = 0;
     for (int i = 0; i < ids_analyzer_count && !code; i++) {
         analysis->sums = analysis->gathered[i];
         code = ids_analyzers[i]->run(analysis, report, err);
+        let_go(analysis, i); /* before the next one makes rows: of a million kernels the sums are as large as these */
     }
     return code;
 }
 
 void ids_gathered_done(struct ids_analysis *analysis) {
-    for (int i = 0; analysis->gathered && i < ids_analyzer_count; i++) {
-        const struct ids_gathering *gathering = &ids_analyzers[i]->gathering;
-        if (gathering->done && analysis->gathered[i]) gathering->done(analysis->gathered[i]);
-        free(analysis->gathered[i]);
-    }
+    for (int i = 0; analysis->gathered && i < ids_analyzer_count; i++) let_go(analysis, i);
     free(analysis->gathered);
 }

@@ -12,8 +12,7 @@ int ids_groups_add(struct ids_groups *groups, uint64_t key, const struct ids_eve
         struct ids_group *fresh = IDS_PUSH(groups->at, groups->count, groups->room);
         if (!fresh) return -1;
         *fresh = (struct ids_group){
-            .first = *event, .min_ps = duration_ps, .max_ps = duration_ps, .number = groups->count - 1};
-        fresh->first.launch = NULL;
+            .first = event, .min_ps = duration_ps, .max_ps = duration_ps, .number = groups->count - 1};
         *place = groups->count;
     }
     ids_groups_add_to(groups, (size_t)*place - 1, event, duration_ps);
@@ -39,9 +38,9 @@ void ids_groups_add_to(struct ids_groups *groups, size_t number, const struct id
 static int order(int64_t left_ps, int64_t right_ps, const struct ids_group *left, const struct ids_group *right) {
     if (left_ps != right_ps) return left_ps < right_ps ? 1 : -1;
     if (left->count != right->count) return left->count < right->count ? 1 : -1;
-    if (left->first.start_ps != right->first.start_ps) return left->first.start_ps > right->first.start_ps ? 1 : -1;
-    if (left->first.track != right->first.track) return left->first.track > right->first.track ? 1 : -1;
-    return (left->first.name > right->first.name) - (left->first.name < right->first.name);
+    if (left->first->start_ps != right->first->start_ps) return left->first->start_ps > right->first->start_ps ? 1 : -1;
+    if (left->first->track != right->first->track) return left->first->track > right->first->track ? 1 : -1;
+    return (left->first->name > right->first->name) - (left->first->name < right->first->name);
 }
 
 static int by_total(const void *a, const void *b) {

@@ -10,8 +10,10 @@ struct ids_group {
     int64_t total_ps, self_ps, min_ps, max_ps;
     int64_t value, value_max; /* sum and largest of ids_event.value where it is known (not negative) */
     uint64_t unknown_values;
-    size_t number;          /* in the order in which they were found, from 0 */
-    struct ids_event first; /* an event of the group, for its names: a copy without its launch */
+    size_t number; /* in the order in which they were found, from 0 */
+    /* An event of the group, for its names. A copy would be a hundred bytes a name, of which a file may have
+     * millions. */
+    const struct ids_event *first;
 };
 
 struct ids_groups {

@@ -1111,9 +1111,9 @@ START_TEST(groups_of_events) {
     ids_groups_sort_by_total(&groups);
     ck_assert_uint_eq(groups.count, 3);
     const struct ids_group *group = &groups.at[1]; /* b 30, a 15 of two, c 15 of one */
-    ck_assert_int_eq(groups.at[0].first.start_ps, b.start_ps);
-    ck_assert_int_eq(group->first.start_ps, a1.start_ps);
-    ck_assert_int_eq(groups.at[2].first.start_ps, c.start_ps);
+    ck_assert_int_eq(groups.at[0].first->start_ps, b.start_ps);
+    ck_assert_int_eq(group->first->start_ps, a1.start_ps);
+    ck_assert_int_eq(groups.at[2].first->start_ps, c.start_ps);
     ck_assert_uint_eq(group->count, 2);
     ck_assert_int_eq(group->total_ps, 15);
     ck_assert_int_eq(group->self_ps, 13); /* 4 + 9 */
@@ -1123,7 +1123,7 @@ START_TEST(groups_of_events) {
     ck_assert_int_eq(group->value_max, 100);
     ck_assert_uint_eq(group->unknown_values, 1);
     ids_groups_sort_by_self(&groups);
-    ck_assert_int_eq(groups.at[2].first.start_ps, c.start_ps);
+    ck_assert_int_eq(groups.at[2].first->start_ps, c.start_ps);
     ids_groups_done(&groups);
     /* equal in time and count: by the first event's start, then its track, then its name */
     struct ids_event tied[] = {{.start_ps = 5, .track = 1, .name = 2},
@@ -1132,7 +1132,7 @@ START_TEST(groups_of_events) {
                                {.start_ps = 4, .track = 9, .name = 9}};
     for (uint64_t i = 0; i < 4; i++) ck_assert_int_eq(ids_groups_add(&groups, i + 1, &tied[i], 10), 0);
     ids_groups_sort_by_total(&groups);
-    for (size_t i = 0; i < 4; i++) ck_assert_int_eq(groups.at[i].first.name, tied[3 - i].name);
+    for (size_t i = 0; i < 4; i++) ck_assert_int_eq(groups.at[i].first->name, tied[3 - i].name);
     ids_groups_done(&groups);
 }
 END_TEST
