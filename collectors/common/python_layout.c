@@ -161,17 +161,19 @@ static int take_layout(int minor, struct ids_python_layout *layout, char *why, s
     return -1;
 }
 
-/* Whether the list of threads begins where the layout says, asked while there is an interpreter. Later it is read
- * without asking, because an interpreter that ends takes its list with it. */
-static int has_threads(const struct ids_python_layout *layout, void *(*first_thread)(void *interpreter)) {
-    void *interpreter = layout->main_interpreter();
-    return interpreter && (uintptr_t)first_thread(interpreter) == ids_python_first_thread(layout);
-}
-
 uintptr_t ids_python_first_thread(const struct ids_python_layout *layout) {
     uintptr_t interpreter = (uintptr_t)layout->main_interpreter(), thread;
     if (!interpreter || ids_own_memory(interpreter + layout->interpreter_threads, &thread, sizeof thread)) return 0;
     return thread;
+}
+
+int ids_python_has_threads(const struct ids_python_layout *layout, void *(*first_thread)(void *interpreter)) {
+    enum { TRIES = 100 };
+    void *interpreter = layout->main_interpreter();
+    for (int i = 0; interpreter && i < TRIES; i++) {
+        if ((uintptr_t)first_thread(interpreter) == ids_python_first_thread(layout)) return 1;
+    }
+    return 0;
 }
 
 int ids_python_layout_find(struct ids_python_layout *layout, char *why, size_t why_size) {
@@ -193,7 +195,8 @@ int ids_python_layout_find(struct ids_python_layout *layout, char *why, size_t w
     if (ids_own_memory_open(why, why_size) || take_layout(minor, layout, why, why_size)) return -1;
     layout->main_interpreter = main_interpreter;
     layout->is_initialized = is_initialized;
-    if (sizeof(void *) == 8 && fits(layout) && !find_code(layout) && has_threads(layout, first_thread)) return 1;
+    if (sizeof(void *) == 8 && fits(layout) && !find_code(layout) && ids_python_has_threads(layout, first_thread))
+        return 1;
     snprintf(why, why_size, "frames of this Python 3.%d lie otherwise than known", minor);
     return -1;
 }

@@ -35,4 +35,10 @@ int ids_python_layout_find(struct ids_python_layout *layout, char *why, size_t w
 /* The state of the main interpreter's first thread; 0: there is none, or no interpreter any more. */
 uintptr_t ids_python_first_thread(const struct ids_python_layout *layout);
 
+/* Whether the list of threads begins where the layout says: at what `first_thread` answers, asked while there is an
+ * interpreter. Later the list is read without asking, because an interpreter that ends takes its list with it. Threads
+ * that begin between the two answers make them differ, as in programs that start hundreds: so they are asked for again.
+ */
+int ids_python_has_threads(const struct ids_python_layout *layout, void *(*first_thread)(void *interpreter));
+
 #endif

@@ -251,6 +251,44 @@ START_TEST(threads_that_stand_still) {
 }
 END_TEST
 
+/* An interpreter whose threads begin while it is asked for the first one. */
+static struct {
+    uintptr_t own, first;
+    int begin; /* so many more */
+} interpreter;
+
+static void *main_interpreter(void) {
+    return &interpreter;
+}
+
+static void *first_thread(void *of) {
+    ck_assert_ptr_eq(of, &interpreter);
+    void *first = (void *)interpreter.first; /* NOLINT(performance-no-int-to-ptr) */
+    if (interpreter.begin > 0) {
+        interpreter.begin--;
+        interpreter.first += 64;
+    }
+    return first;
+}
+
+START_TEST(threads_that_begin) {
+    struct ids_python_layout layout = {.interpreter_threads = sizeof(uintptr_t), .main_interpreter = main_interpreter};
+    char why[200];
+    ck_assert_int_eq(ids_own_memory_open(why, sizeof why), 0);
+    interpreter.own = 4096;
+    interpreter.first = 8192;
+    ck_assert_int_eq(ids_python_has_threads(&layout, first_thread), 1);
+    interpreter.begin = 5;
+    ck_assert_int_eq(ids_python_has_threads(&layout, first_thread), 1);
+    ck_assert_int_eq(interpreter.begin, 0);
+    interpreter.begin = INT32_MAX; /* it ends all the same */
+    ck_assert_int_eq(ids_python_has_threads(&layout, first_thread), 0);
+    interpreter.begin = 0;
+    layout.interpreter_threads = 0; /* of another Python */
+    ck_assert_int_eq(ids_python_has_threads(&layout, first_thread), 0);
+}
+END_TEST
+
 /* A thread whose state leads to the end of memory, or nowhere, though its frames were known the last time. */
 START_TEST(threads_that_have_ended) {
     static const struct ids_python_layout layout = {.minor = 13, .thread_id = 8, .thread_frame = 24};
@@ -417,5 +455,5 @@ END_TEST
 
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
               slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core, stacks_again, threads_of_a_list,
-              threads_that_stand_still, threads_that_have_ended, pieces_of_memory, periods, periods_by_cost,
-              periods_by_chance, lines_of_a_file)
+              threads_that_stand_still, threads_that_begin, threads_that_have_ended, pieces_of_memory, periods,
+              periods_by_cost, periods_by_chance, lines_of_a_file)
