@@ -8,9 +8,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A map entry: its key, and its value's bytes (empty when absent). */
-static int read_entry(const uint8_t *bytes, struct ids_span_bytes span, uint64_t *ret_key, struct ids_pb *ret_value,
-                      struct ids_error *err) {
+/* A map entry: its key, and its value's bytes (empty when absent). 1; 0 where the file does not hold the entry; or a
+ * code. */
+static int read_entry(struct ids_xplane_reader *reader, struct ids_span_bytes span, uint64_t *ret_key,
+                      struct ids_pb *ret_value, struct ids_error *err) {
+    const uint8_t *bytes;
+    int code = ids_pb_file_bytes(&reader->file, span, &bytes, err);
+    if (code || !bytes) return code;
     struct ids_pb pb = {bytes, bytes + span.length};
     struct ids_pb_field field;
     int more;
@@ -20,18 +24,15 @@ static int read_entry(const uint8_t *bytes, struct ids_span_bytes span, uint64_t
         if (field.number == ENTRY_KEY && field.wire == IDS_PB_VARINT) *ret_key = field.value;
         if (field.number == ENTRY_VALUE && field.wire == IDS_PB_BYTES) *ret_value = ids_pb_inside(&field);
     }
-    return more < 0 ? ids_xplane_corrupt(err, span.at, "malformed metadata entry") : 0;
+    return more < 0 ? ids_xplane_corrupt(err, span.at, "malformed metadata entry") : 1;
 }
 
 static int ids_xplane_read_stat_metadata(struct ids_xplane_reader *reader, struct ids_span_bytes span,
                                          struct ids_error *err) {
-    const uint8_t *bytes;
-    int code = ids_pb_file_bytes(&reader->file, span, &bytes, err);
-    if (code || !bytes) return code;
     uint64_t key;
     struct ids_pb value;
-    code = read_entry(bytes, span, &key, &value, err);
-    if (code) return code;
+    int code = read_entry(reader, span, &key, &value, err);
+    if (code <= 0) return code;
     struct ids_pb_field field;
     int more;
     uint32_t text = 0;
@@ -81,13 +82,10 @@ static int read_hlo(struct ids_xplane_reader *reader, const struct ids_name_info
 
 int ids_xplane_read_event_metadata(struct ids_xplane_reader *reader, struct ids_span_bytes span,
                                    struct ids_error *err) {
-    const uint8_t *bytes;
-    int code = ids_pb_file_bytes(&reader->file, span, &bytes, err);
-    if (code || !bytes) return code;
     uint64_t key;
     struct ids_pb value;
-    code = read_entry(bytes, span, &key, &value, err);
-    if (code) return code;
+    int code = read_entry(reader, span, &key, &value, err);
+    if (code <= 0) return code;
     struct ids_name_info name = {.plane = reader->plane_id, .id = (int64_t)key};
     reader->arg_count = 0;
     struct ids_pb_field field;

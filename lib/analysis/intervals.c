@@ -2,6 +2,7 @@
 
 #include "lib/base/run_merge.h"
 #include "lib/base/saturate.h"
+#include "lib/base/search.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -73,15 +74,7 @@ int64_t ids_spans_total(const struct ids_spans *set) {
 
 /* The first interval that ends after the moment. */
 static size_t ends_after(const struct ids_spans *set, int64_t when_ps) {
-    size_t low = 0, high = set->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->at[middle].end_ps <= when_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return IDS_COUNT_UP_TO(set->at, set->count, end_ps, when_ps);
 }
 
 int64_t ids_spans_cover(const struct ids_spans *set, int64_t start_ps, int64_t end_ps) {

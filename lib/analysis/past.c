@@ -1,6 +1,7 @@
 #include "lib/analysis/past.h"
 
 #include "lib/base/saturate.h"
+#include "lib/base/search.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -50,14 +51,7 @@ void ids_past_done(struct ids_past *past) {
 
 /* The piece of a past at that moment, or the first one behind it. */
 static size_t piece_at(const struct ids_past *past, int64_t when_ps) {
-    size_t low = 0, high = past->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (past->at[middle].from_ps <= when_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = IDS_COUNT_UP_TO(past->at, past->count, from_ps, when_ps);
     return low ? low - 1 : 0;
 }
 

@@ -4,6 +4,7 @@
  * first, the median and the slowest step, and what surrounds the longest waits. */
 #include "lib/analysis/picture_parts.h"
 
+#include "lib/base/search.h"
 #include "lib/base/vec.h"
 
 #include <inttypes.h>
@@ -31,20 +32,8 @@ static size_t events_between(const struct ids_events *events, int64_t from_ps, i
 }
 
 static size_t marks_between(const struct ids_lane *lane, int64_t from_ps, int64_t to_ps) {
-    size_t place[2];
-    const int64_t at_ps[2] = {from_ps, to_ps};
-    for (int i = 0; i < 2; i++) {
-        size_t low = 0, high = lane->count;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (lane->marks[middle].start_ps < at_ps[i])
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        place[i] = low;
-    }
-    return place[1] - place[0];
+    return IDS_COUNT_BELOW(lane->marks, lane->count, start_ps, to_ps) -
+           IDS_COUNT_BELOW(lane->marks, lane->count, start_ps, from_ps);
 }
 
 static size_t turns_between(const struct ids_timeline *timeline, int64_t from_ps, int64_t to_ps) {

@@ -34,11 +34,6 @@ static const struct ids_table_def checks_def = {
 const struct ids_table_def *const ids_check_tables[] = {&checks_def};
 const int ids_check_table_count = 1;
 
-static struct ids_value si(enum ids_unit unit, int known, double value) {
-    if (!known) return ids_no_value(IDS_UNIT_NUMBER);
-    return ids_real_value(IDS_UNIT_NUMBER, unit == IDS_UNIT_TIME ? value * 1e-12 : value);
-}
-
 static void put_row(struct ids_report *report, struct ids_table *table, const struct ids_check_row *row) {
     const struct ids_metric_def *metric = row->limit->subject.metric;
     const struct ids_acceptance *accepted = row->accepted;
@@ -48,12 +43,12 @@ static void put_row(struct ids_report *report, struct ids_table *table, const st
         ids_text_value(metric->id),
         ids_text_value(row->run),
         ids_text_value(ids_unit_name(metric->unit)),
-        si(metric->unit, row->has_value, row->value),
-        si(metric->unit, row->limit->kind != IDS_LIMIT_BASELINE || row->has_before, row->bound),
+        ids_si_value(metric->unit, row->has_value, row->value),
+        ids_si_value(metric->unit, row->limit->kind != IDS_LIMIT_BASELINE || row->has_before, row->bound),
         ids_text_value(row->limit->text),
-        si(metric->unit, row->has_before, row->before),
-        si(metric->unit, has_range, row->before - row->half),
-        si(metric->unit, has_range, row->before + row->half),
+        ids_si_value(metric->unit, row->has_before, row->before),
+        ids_si_value(metric->unit, has_range, row->before - row->half),
+        ids_si_value(metric->unit, has_range, row->before + row->half),
         ids_text_value(accepted ? accepted->reason : NULL),
         accepted ? ids_int_value(IDS_UNIT_COUNT, accepted->unix_s) : ids_no_value(IDS_UNIT_COUNT),
         ids_text_value(row->note),

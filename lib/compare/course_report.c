@@ -1,6 +1,5 @@
 #include "lib/compare/course_report.h"
 
-#include <math.h>
 #include <string.h>
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -70,11 +69,6 @@ static const struct ids_table_def latest_def = {"latest",
 const struct ids_table_def *const ids_course_tables[] = {&changes_def, &drifts_def, &latest_def, &runs_def};
 const int ids_course_table_count = COUNT_OF(ids_course_tables);
 
-static struct ids_value si(enum ids_unit unit, double value) {
-    if (!isfinite(value)) return ids_no_value(IDS_UNIT_NUMBER);
-    return ids_real_value(IDS_UNIT_NUMBER, unit == IDS_UNIT_TIME ? value * 1e-12 : value);
-}
-
 static const char *labels_of(struct ids_report *report, const struct ids_series_run *run) {
     const char *text = "";
     for (size_t i = 0; i < run->label_count; i++)
@@ -99,19 +93,14 @@ static void list_changes(struct ids_report *report, const struct ids_course *cou
         const struct ids_course_row *of = &course->rows[i];
         const struct ids_series_figure *figure = &course->series->figures[of->figure];
         const struct ids_course_group *group = &course->groups[of->group];
-        struct ids_value row[] = {ids_int_value(IDS_UNIT_COUNT, (int64_t)of->group + 1),
-                                  ids_int_value(IDS_UNIT_COUNT, (int64_t)group->run),
-                                  ids_text_value(course->series->runs[group->run].name),
-                                  ids_int_value(IDS_UNIT_COUNT, (int64_t)group->first),
-                                  ids_int_value(IDS_UNIT_COUNT, (int64_t)group->last),
-                                  ids_text_value(ids_course_role_name(of->role)),
-                                  ids_text_value(ids_figure_kind_name(figure->kind)),
-                                  ids_text_value(figure->name),
-                                  ids_text_value(ids_unit_name(figure->unit)),
-                                  si(figure->unit, of->change.before),
-                                  si(figure->unit, of->change.after),
-                                  si(figure->unit, of->change.low),
-                                  si(figure->unit, of->change.high)};
+        struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)of->group + 1), ids_int_value(IDS_UNIT_COUNT, (int64_t)group->run),
+            ids_text_value(course->series->runs[group->run].name), ids_int_value(IDS_UNIT_COUNT, (int64_t)group->first),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)group->last),   ids_text_value(ids_course_role_name(of->role)),
+            ids_text_value(ids_figure_kind_name(figure->kind)),    ids_text_value(figure->name),
+            ids_text_value(ids_unit_name(figure->unit)),           ids_si_value(figure->unit, 1, of->change.before),
+            ids_si_value(figure->unit, 1, of->change.after),       ids_si_value(figure->unit, 1, of->change.low),
+            ids_si_value(figure->unit, 1, of->change.high)};
         IDS_ROW(report, table, change_columns, row);
     }
 }
@@ -124,10 +113,10 @@ static void list_drifts(struct ids_report *report, const struct ids_course *cour
         struct ids_value row[] = {ids_text_value(ids_figure_kind_name(figure->kind)),
                                   ids_text_value(figure->name),
                                   ids_text_value(ids_unit_name(figure->unit)),
-                                  si(figure->unit, of->from),
-                                  si(figure->unit, of->to),
-                                  si(figure->unit, of->low),
-                                  si(figure->unit, of->high)};
+                                  ids_si_value(figure->unit, 1, of->from),
+                                  ids_si_value(figure->unit, 1, of->to),
+                                  ids_si_value(figure->unit, 1, of->low),
+                                  ids_si_value(figure->unit, 1, of->high)};
         IDS_ROW(report, table, drift_columns, row);
     }
 }
@@ -137,12 +126,10 @@ static void list_latest(struct ids_report *report, const struct ids_course *cour
     for (size_t i = 0; i < course->latest_count; i++) {
         const struct ids_course_latest *of = &course->latest[i];
         const struct ids_series_figure *figure = &course->series->figures[of->figure];
-        struct ids_value row[] = {ids_text_value(ids_figure_kind_name(figure->kind)),
-                                  ids_text_value(figure->name),
-                                  ids_text_value(ids_unit_name(figure->unit)),
-                                  ids_int_value(IDS_UNIT_COUNT, (int64_t)of->runs),
-                                  si(figure->unit, of->before),
-                                  si(figure->unit, of->after)};
+        struct ids_value row[] = {
+            ids_text_value(ids_figure_kind_name(figure->kind)), ids_text_value(figure->name),
+            ids_text_value(ids_unit_name(figure->unit)),        ids_int_value(IDS_UNIT_COUNT, (int64_t)of->runs),
+            ids_si_value(figure->unit, 1, of->before),          ids_si_value(figure->unit, 1, of->after)};
         IDS_ROW(report, table, latest_columns, row);
     }
 }

@@ -109,11 +109,6 @@ static int by_size(const void *a, const void *b) {
     return (left->figure > right->figure) - (left->figure < right->figure);
 }
 
-static struct ids_value si(enum ids_unit unit, int known, double value) {
-    if (!known || !isfinite(value)) return ids_no_value(IDS_UNIT_NUMBER);
-    return ids_real_value(IDS_UNIT_NUMBER, unit == IDS_UNIT_TIME ? value * 1e-12 : value);
-}
-
 static void list(struct ids_levels *levels) {
     struct ids_table *table = ids_report_table(&levels->report, &levels_def);
     for (size_t i = 0; i < levels->count; i++) {
@@ -122,10 +117,10 @@ static void list(struct ids_levels *levels) {
         struct ids_value row[] = {ids_text_value(ids_figure_kind_name(figure->kind)),
                                   ids_text_value(figure->name),
                                   ids_text_value(ids_unit_name(figure->unit)),
-                                  si(of->unit, 1, of->a),
-                                  si(of->unit, 1, of->b),
-                                  si(of->unit, of->interval.known, of->interval.typical.low),
-                                  si(of->unit, of->interval.known, of->interval.typical.high),
+                                  ids_si_value(of->unit, 1, of->a),
+                                  ids_si_value(of->unit, 1, of->b),
+                                  ids_si_value(of->unit, of->interval.known, of->interval.typical.low),
+                                  ids_si_value(of->unit, of->interval.known, of->interval.typical.high),
                                   ids_text_value(ids_verdict_name(of->verdict))};
         IDS_ROW(&levels->report, table, level_columns, row);
     }

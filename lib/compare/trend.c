@@ -115,11 +115,6 @@ static int add_ops(struct ids_trend *trend, struct ids_error *err) {
     return code;
 }
 
-static struct ids_value si(enum ids_unit unit, int known, double value) {
-    if (!known) return ids_no_value(IDS_UNIT_NUMBER);
-    return ids_real_value(IDS_UNIT_NUMBER, unit == IDS_UNIT_TIME ? value * 1e-12 : value);
-}
-
 static void fill_report(struct ids_trend *trend) {
     struct ids_report *report = &trend->report;
     ids_report_property(report, "runs", ids_int_value(IDS_UNIT_COUNT, (int64_t)trend->side->run_count));
@@ -134,7 +129,7 @@ static void fill_report(struct ids_trend *trend) {
             struct ids_value row[] = {
                 ids_int_value(IDS_UNIT_COUNT, (int64_t)i),    ids_text_value(trend->side->runs[i].name),
                 ids_real_value(IDS_UNIT_NUMBER, trend->x[i]), ids_text_value(value->id),
-                ids_text_value(ids_unit_name(value->unit)),   si(value->unit, value->has_a, value->a)};
+                ids_text_value(ids_unit_name(value->unit)),   ids_si_value(value->unit, value->has_a, value->a)};
             IDS_ROW(report, table, value_columns, row);
         }
     }
@@ -144,11 +139,11 @@ static void fill_report(struct ids_trend *trend) {
         struct ids_value row[] = {ids_text_value(line->id),
                                   ids_text_value(line->title),
                                   ids_text_value(ids_unit_name(line->unit)),
-                                  si(line->unit, 1, line->first),
-                                  si(line->unit, 1, line->last),
-                                  si(line->unit, 1, line->slope.slope),
-                                  si(line->unit, line->slope.known, line->slope.low),
-                                  si(line->unit, line->slope.known, line->slope.high),
+                                  ids_si_value(line->unit, 1, line->first),
+                                  ids_si_value(line->unit, 1, line->last),
+                                  ids_si_value(line->unit, 1, line->slope.slope),
+                                  ids_si_value(line->unit, line->slope.known, line->slope.low),
+                                  ids_si_value(line->unit, line->slope.known, line->slope.high),
                                   ids_text_value(ids_trend_verdict_name(line->verdict))};
         IDS_ROW(report, table, line_columns, row);
     }

@@ -2,6 +2,7 @@
 
 #include "lib/base/run_merge.h"
 #include "lib/base/saturate.h"
+#include "lib/base/search.h"
 #include "lib/base/vec.h"
 #include "lib/model/account.h"
 #include "lib/model/calls.h"
@@ -180,14 +181,7 @@ static int earlier(const void *a, const void *b) {
 }
 
 static int lies_inside(const struct begins *begins, int64_t from_ps, int64_t to_ps) {
-    size_t low = 0, high = begins->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (begins->at[middle] <= from_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = ids_count_up_to(begins->at, begins->count, sizeof *begins->at, 0, from_ps);
     return low < begins->count && begins->at[low] < to_ps;
 }
 

@@ -1,6 +1,7 @@
 #include "lib/model/clock_tie.h"
 
 #include "lib/base/saturate.h"
+#include "lib/base/search.h"
 #include "lib/base/vec.h"
 
 #include <math.h>
@@ -108,14 +109,7 @@ static int64_t distance(int64_t a, int64_t b) {
 
 /* The index of the end nearest to the moment. */
 static size_t nearest(const struct ids_collective_run *at, size_t count, int64_t when_ps) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (at[middle].end_ps < when_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = IDS_COUNT_BELOW(at, count, end_ps, when_ps);
     if (low == count) return count - 1;
     return low && distance(at[low - 1].end_ps, when_ps) < distance(at[low].end_ps, when_ps) ? low - 1 : low;
 }

@@ -1,6 +1,7 @@
 #include "lib/model/collective_runs.h"
 
 #include "lib/base/keymap.h"
+#include "lib/base/search.h"
 #include "lib/base/vec.h"
 #include "lib/hlo/replica_groups.h"
 
@@ -73,14 +74,7 @@ static uint64_t step_at(const struct ids_trace *trace, const struct marks *marks
 
 /* The same by the device's own "Steps" line. */
 static uint64_t step_on_device(const struct ids_device *device, int64_t when_ps) {
-    size_t low = 0, high = device->steps.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (device->steps.at[middle].start_ps <= when_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = IDS_COUNT_UP_TO(device->steps.at, device->steps.count, start_ps, when_ps);
     const struct ids_event *step = low ? &device->steps.at[low - 1] : NULL;
     return step && when_ps < step->end_ps ? ids_key_of(1, (uint64_t)step->value) : 0;
 }

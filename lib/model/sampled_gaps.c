@@ -1,6 +1,7 @@
 #include "lib/model/sampled_gaps.h"
 
 #include "lib/base/saturate.h"
+#include "lib/base/search.h"
 #include "lib/base/vec.h"
 #include "lib/model/account.h"
 #include "lib/model/python_frame.h"
@@ -173,15 +174,7 @@ int ids_sampled_gaps_settle(struct ids_sampled_gaps *gaps) {
 
 /* The first sample of that gap. */
 static size_t first_sample(const struct ids_sampled_gaps *gaps, int64_t from_ps) {
-    size_t low = 0, high = gaps->sample_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (gaps->samples[middle].when_ps < from_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return IDS_COUNT_BELOW(gaps->samples, gaps->sample_count, when_ps, from_ps);
 }
 
 static struct ids_gap_function *function_of(const struct ids_sampled_gaps *gaps, size_t sample) {

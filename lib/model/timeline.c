@@ -1,5 +1,7 @@
 #include "lib/model/timeline.h"
 
+#include "lib/base/search.h"
+
 #include <stdlib.h>
 
 static int grow(struct ids_timeline *timeline) {
@@ -38,13 +40,5 @@ void ids_timeline_done(struct ids_timeline *timeline) {
 }
 
 size_t ids_timeline_find(const struct ids_timeline *timeline, int64_t when_ps) {
-    size_t low = 0, high = timeline->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (timeline->from_ps[middle] <= when_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - 1;
+    return ids_count_up_to(timeline->from_ps, timeline->count, sizeof *timeline->from_ps, 0, when_ps) - 1;
 }

@@ -1,5 +1,6 @@
 #include "lib/model/trace.h"
 
+#include "lib/base/search.h"
 #include "lib/hlo/family.h"
 #include "lib/hlo/scope.h"
 
@@ -87,15 +88,7 @@ const char *ids_event_name(const struct ids_trace *trace, const struct ids_event
 
 /* The number of events that begin before `when_ps`. */
 static size_t begin_before(const struct ids_events *events, int64_t when_ps) {
-    size_t low = 0, high = events->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (events->at[middle].start_ps < when_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return IDS_COUNT_BELOW(events->at, events->count, start_ps, when_ps);
 }
 
 struct ids_cursor ids_cursor_between(const struct ids_events *events, int64_t from_ps, int64_t to_ps) {

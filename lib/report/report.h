@@ -101,6 +101,8 @@ static inline struct ids_value ids_real_value(enum ids_unit unit, double d) {
 static inline struct ids_value ids_no_value(enum ids_unit unit) {
     return (struct ids_value){.unit = (uint8_t)unit, .missing = 1};
 }
+/* A number in SI units, for tables whose rows have units of their own; missing where not `known`, or not finite. */
+struct ids_value ids_si_value(enum ids_unit unit, int known, double value);
 
 /* From where a metric is good and from where bad. `of` is the figure that was judged, often the metric itself; NULL:
  * not graded. */

@@ -232,3 +232,8 @@ const char *ids_grade_name(enum ids_grade grade) {
     static const char *const names[] = {NULL, "good", "warn", "bad"};
     return names[grade];
 }
+
+struct ids_value ids_si_value(enum ids_unit unit, int known, double value) {
+    if (!known || !isfinite(value)) return ids_no_value(IDS_UNIT_NUMBER);
+    return ids_real_value(IDS_UNIT_NUMBER, unit == IDS_UNIT_TIME ? value * 1e-12 : value);
+}

@@ -293,7 +293,8 @@ static int unit_of(struct ids_rows *rows) {
     return unit >= 0 && unit < UNITS ? (int)unit : -1;
 }
 
-static int read_property(struct reader *reader, struct ids_rows *rows) {
+static int read_property(void *context, struct ids_rows *rows) {
+    struct reader *reader = context;
     struct ids_report *report = NULL;
     int code = report_of(reader, ids_rows_get_int(rows, 0), &report);
     if (code) return code;
@@ -304,7 +305,8 @@ static int read_property(struct reader *reader, struct ids_rows *rows) {
     return 0;
 }
 
-static int read_metric(struct reader *reader, struct ids_rows *rows) {
+static int read_metric(void *context, struct ids_rows *rows) {
+    struct reader *reader = context;
     struct ids_report *report = NULL;
     int code = report_of(reader, ids_rows_get_int(rows, 0), &report);
     if (code) return code;
@@ -336,7 +338,8 @@ static int begin_row(struct reader *reader, struct ids_report *report, const str
     return 0;
 }
 
-static int read_cell(struct reader *reader, struct ids_rows *rows) {
+static int read_cell(void *context, struct ids_rows *rows) {
+    struct reader *reader = context;
     struct ids_report *report = NULL;
     int64_t run = ids_rows_get_int(rows, 0);
     /* The reports stay where they are: all runs have properties, which were read before. */
@@ -361,16 +364,12 @@ static int read_cell(struct reader *reader, struct ids_rows *rows) {
     return code;
 }
 
-static int read_each(struct reader *reader, const char *sql, int (*read)(struct reader *, struct ids_rows *)) {
-    struct ids_rows rows;
-    int more = 0, code = ids_rows_prepare(&rows, reader->db, &reader->sum, sql, reader->err);
-    while (!code && (more = ids_rows_next(&rows, reader->err)) > 0) code = read(reader, &rows);
-    if (!code && more < 0) code = more;
-    ids_rows_done(&rows);
-    return code;
+static int read_each(struct reader *reader, const char *sql, int (*read)(void *reader, struct ids_rows *)) {
+    return ids_rows_each(reader->db, &reader->sum, sql, read, reader, reader->err);
 }
 
-static int read_event(struct reader *reader, struct ids_rows *rows) {
+static int read_event(void *context, struct ids_rows *rows) {
+    struct reader *reader = context;
     struct ids_baseline *baseline = reader->baseline;
     struct ids_baseline_event event = {.unix_s = ids_rows_get_int(rows, 0)};
     if (baseline->event_count == EVENTS_MOST) return damaged(reader, "too many events");
@@ -388,7 +387,8 @@ static int read_event(struct reader *reader, struct ids_rows *rows) {
 }
 
 /* A baseline of an older version has no events. */
-static int read_is_there(struct reader *reader, struct ids_rows *rows) {
+static int read_is_there(void *context, struct ids_rows *rows) {
+    struct reader *reader = context;
     reader->has_events = ids_rows_get_int(rows, 0) > 0;
     return 0;
 }
@@ -401,7 +401,8 @@ static int read_events(struct reader *reader) {
                      read_event);
 }
 
-static int read_head(struct reader *reader, struct ids_rows *rows) {
+static int read_head(void *context, struct ids_rows *rows) {
+    struct reader *reader = context;
     struct ids_baseline *baseline = reader->baseline;
     const char *name = ids_rows_get_text(rows);
     baseline->saved_unix_s = ids_rows_get_int(rows, 0);

@@ -326,3 +326,12 @@ struct ids_value ids_rows_get_value(struct ids_rows *rows, enum ids_unit unit) {
     }
     return ids_int_value(unit, ids_rows_get_int(rows, 0));
 }
+
+int ids_rows_each(sqlite3 *db, uint64_t *sum, const char *sql, int (*read)(void *context, struct ids_rows *rows),
+                  void *context, struct ids_error *err) {
+    struct ids_rows rows;
+    int more = 0, code = ids_rows_prepare(&rows, db, sum, sql, err);
+    while (!code && (more = ids_rows_next(&rows, err)) > 0) code = read(context, &rows);
+    ids_rows_done(&rows);
+    return code ? code : more;
+}

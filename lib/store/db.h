@@ -59,4 +59,8 @@ int64_t ids_rows_get_int(struct ids_rows *rows, int64_t if_null);
 const char *ids_rows_get_text(struct ids_rows *rows); /* NULL for NULL; valid until the next row */
 struct ids_value ids_rows_get_value(struct ids_rows *rows, enum ids_unit unit);
 
+/* Calls `read` with each row that the statement gives, until it answers a code; that or 0. */
+int ids_rows_each(sqlite3 *db, uint64_t *sum, const char *sql, int (*read)(void *context, struct ids_rows *rows),
+                  void *context, struct ids_error *err);
+
 #endif

@@ -35,23 +35,20 @@ static int damaged(struct reader *reader, const char *what) {
     return ids_fail(reader->err, IDS_CORRUPT, "damaged: %s", what);
 }
 
-static int read_each(struct reader *reader, const char *sql, int (*read)(struct reader *, struct ids_rows *)) {
-    struct ids_rows rows;
-    int more = 0, code = ids_rows_prepare(&rows, reader->db, &reader->sum, sql, reader->err);
-    while (!code && (more = ids_rows_next(&rows, reader->err)) > 0) code = read(reader, &rows);
-    if (!code && more < 0) code = more;
-    ids_rows_done(&rows);
-    return code;
+static int read_each(struct reader *reader, const char *sql, int (*read)(void *reader, struct ids_rows *)) {
+    return ids_rows_each(reader->db, &reader->sum, sql, read, reader, reader->err);
 }
 
-static int read_head(struct reader *reader, struct ids_rows *rows) {
+static int read_head(void *context, struct ids_rows *rows) {
+    struct reader *reader = context;
     int64_t schema = ids_rows_get_int(rows, 0);
     if (schema == SCHEMA) return 0;
     return ids_fail(reader->err, IDS_UNSUPPORTED, "made by another version of idsprof: its schema is %lld, not %d",
                     (long long)schema, SCHEMA);
 }
 
-static int read_run(struct reader *reader, struct ids_rows *rows) {
+static int read_run(void *context, struct ids_rows *rows) {
+    struct reader *reader = context;
     struct ids_series *series = reader->series;
     struct ids_series_run run = {0};
     int64_t number = ids_rows_get_int(rows, 0);
@@ -75,14 +72,16 @@ static struct ids_series_run *run_of(struct reader *reader, struct ids_rows *row
     return &reader->series->runs[number - 1];
 }
 
-static int read_label(struct reader *reader, struct ids_rows *rows) {
+static int read_label(void *context, struct ids_rows *rows) {
+    struct reader *reader = context;
     struct ids_series_run *run = run_of(reader, rows);
     const char *key = ids_rows_get_text(rows), *value = ids_rows_get_text(rows);
     if (!run || !key || !value || run->label_count == LABELS_MOST) return damaged(reader, "a label");
     return ids_series_add_label(reader->series, run, key, value) ? ids_no_memory(reader->err) : 0;
 }
 
-static int read_figure(struct reader *reader, struct ids_rows *rows) {
+static int read_figure(void *context, struct ids_rows *rows) {
+    struct reader *reader = context;
     struct ids_series *series = reader->series;
     struct ids_series_figure figure = {.kind = IDS_FIGURE_KINDS};
     int64_t number = ids_rows_get_int(rows, 0);
@@ -102,7 +101,8 @@ static int read_figure(struct reader *reader, struct ids_rows *rows) {
     return place + 1 == (size_t)number ? 0 : damaged(reader, "a figure that is there twice");
 }
 
-static int read_value(struct reader *reader, struct ids_rows *rows) {
+static int read_value(void *context, struct ids_rows *rows) {
+    struct reader *reader = context;
     struct ids_series_run *run = run_of(reader, rows);
     int64_t figure = ids_rows_get_int(rows, 0);
     struct ids_value value = ids_rows_get_value(rows, IDS_UNIT_NUMBER);

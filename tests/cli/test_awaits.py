@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the hook says of the waits of event loops (collectors/python/_idsprof/idsprof_awaits.py), without jax: a stand-in of jaxlib's TraceMe
-notes the names. With a real capture: live.awaits.
+(tests/support/hook_test.py) notes the names. With a real capture: live.awaits.
 
 Environment: IDS_SOURCE_DIR.  Exit: 0, 1.
 """
@@ -12,36 +12,18 @@ import sys
 import threading
 import time
 from collections import Counter
-from pathlib import Path
 
-sys.path.insert(0, str(Path(os.environ['IDS_SOURCE_DIR']) / 'collectors/python/_idsprof'))
-from idsprof_awaits import Awaits  # noqa: E402  (found through the line above)
-
-noted, failures = [], 0
-
-
-class Profiler:
-    class TraceMe:
-        def __init__(self, name):
-            self.name = name
-
-        def __enter__(self):
-            noted.append(self.name)
-
-        def __exit__(self, *exception):
-            return None
-
-
-def check(what, is_right, found):
-    global failures
-    failures += not is_right
-    print('%s %s%s' % ('ok  ' if is_right else 'FAIL', what, '' if is_right else ': %s' % (found,)))
+sys.path.insert(0, os.environ['IDS_SOURCE_DIR'] + '/tests/support')
+from hook_test import Profiler, check, failed, noted  # noqa: E402  (found through the line above)
+from _idsprof.idsprof_awaits import Awaits  # noqa: E402  (found by hook_test)
 
 
 def names():
     """How often each function was awaited; the place is that of this file."""
     found = Counter()
     for name in noted:
+        if name == 'end':
+            continue
         place = re.fullmatch(r'\$test_awaits\.py:(\d+) await (\w+)', name)
         found[place[2] if place else name] += 1
     return found
@@ -174,7 +156,7 @@ def main():
     noted.clear()
     asyncio.run(one(None))
     check('outside a window nothing is noted', not noted, noted)
-    return failures > 0
+    return bool(failed)
 
 
 if __name__ == '__main__':

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the hook says of collections of Python's garbage collector (collectors/python/_idsprof/idsprof_garbage.py), without jax: a stand-in of
-jaxlib's TraceMe notes names and ends.
+jaxlib's TraceMe (tests/support/hook_test.py) notes names and ends.
 
 Environment: IDS_SOURCE_DIR.  Exit: 0, 1.
 """
@@ -9,30 +9,10 @@ import json
 import os
 import re
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(os.environ['IDS_SOURCE_DIR']) / 'collectors/python'))
-from _idsprof.idsprof_garbage import Garbage  # noqa: E402  (found through the line above)
-
-noted, failures = [], 0
-
-
-class Profiler:
-    class TraceMe:
-        def __init__(self, name):
-            self.name = name
-
-        def __enter__(self):
-            noted.append(self.name)
-
-        def __exit__(self, *exception):
-            noted.append('end')
-
-
-def check(what, is_right, found=None):
-    global failures
-    failures += not is_right
-    print('%s %s%s' % ('ok  ' if is_right else 'FAIL', what, '' if is_right else ': %s' % (found,)))
+sys.path.insert(0, os.environ['IDS_SOURCE_DIR'] + '/tests/support')
+from hook_test import Profiler, check, failed, noted  # noqa: E402  (found through the line above)
+from _idsprof.idsprof_garbage import Garbage  # noqa: E402  (found by hook_test)
 
 
 def collect(generation):
@@ -68,4 +48,4 @@ garbage.off()
 garbage.off()
 collect(2)
 check('the window is closed', noted == [] and len(gc.callbacks) == 0, (noted, gc.callbacks))
-sys.exit(failures != 0)
+sys.exit(bool(failed))
