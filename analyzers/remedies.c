@@ -314,8 +314,9 @@ static const struct sentence {
      {"find what its coroutines await, and begin it before it is needed (asyncio.create_task) or several at once "
       "(asyncio.gather)", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, collects_garbage, "The device waits for Python, which collects garbage",
-     {"make fewer objects in a step (arrays in place of lists of dicts), take what stays out of the collector "
-      "(gc.freeze after setup), or gc.disable and gc.collect at a step of your choice", NULL, NULL, NULL}},
+     {"take it out of the loop where the line itself calls gc.collect; else make fewer objects in a step (arrays in "
+      "place of lists of dicts), take what stays out of the collector (gc.freeze after setup), or gc.disable and "
+      "gc.collect at a step of your choice", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
      {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",

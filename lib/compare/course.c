@@ -49,7 +49,7 @@ static double mean_of(const struct looking *looking) {
 
 /* A step, or the window, is what every time is held against. */
 static double whole_of(struct looking *looking) {
-    static const char *const ids[] = {"steps.mean", "window.duration"};
+    static const char *const ids[] = {"steps.mean", "run.window"};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         size_t figure = ids_series_find(looking->course->series, IDS_FIGURE_METRIC, ids[i]);
         if (figure == SIZE_MAX) continue;

@@ -39,7 +39,7 @@ static struct ids_sample values_of(const struct ids_series *series, struct ids_l
 
 static double step_of(const struct ids_levels *levels, double *room) {
     size_t figure = ids_series_find(levels->series, IDS_FIGURE_METRIC, "steps.mean");
-    if (figure == SIZE_MAX) figure = ids_series_find(levels->series, IDS_FIGURE_METRIC, "window.duration");
+    if (figure == SIZE_MAX) figure = ids_series_find(levels->series, IDS_FIGURE_METRIC, "run.window");
     if (figure == SIZE_MAX) return 0;
     struct ids_sample sample = values_of(levels->series, levels->a, figure, room);
     return ids_mean(sample.at, sample.count);

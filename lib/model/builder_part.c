@@ -93,6 +93,8 @@ static int begin_part(struct ids_sink *sink, uint32_t plane, struct ids_sink **r
         .diag = refuse_diag,
     };
     struct ids_builder *whole = (struct ids_builder *)sink;
+    /* Of what comes then nothing is kept, and there is no room that a part could borrow. */
+    if (whole->held.overflowed) return ids_fail(err, IDS_UNSUPPORTED, "what is only counted is read in order");
     struct ids_builder *part = calloc(1, sizeof *part);
     if (part) part->trace = calloc(1, sizeof *part->trace);
     if (part && part->trace) ids_strings_stand_on(&part->trace->strings, &whole->trace->strings);

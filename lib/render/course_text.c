@@ -32,7 +32,7 @@ static const char *title_of(struct ids_painter *painter, const struct ids_course
     const struct ids_series_figure *of = &course->series->figures[figure];
     if (of->kind == IDS_FIGURE_METRIC) {
         if (!strcmp(of->name, "steps.mean")) return "step time";
-        if (!strcmp(of->name, "window.duration")) return "window";
+        if (!strcmp(of->name, "run.window")) return "window";
     }
     return ids_text_clean(&painter->arena, of->name);
 }
@@ -131,6 +131,11 @@ static void write_figures(struct ids_painter *painter, const struct ids_course *
 
 /* ---- the changes ---- */
 
+/* Of what times are sums. */
+static int has_steps(const struct ids_series *series) {
+    return ids_series_find(series, IDS_FIGURE_METRIC, "steps.mean") != SIZE_MAX;
+}
+
 /* "layer_3 +3.0 % (2.000 ms → 2.060 ms a step)" */
 static void add_row(struct ids_phrase *phrase, struct ids_painter *painter, const struct ids_course *course,
                     size_t figure, double before, double after) {
@@ -138,7 +143,10 @@ static void add_row(struct ids_phrase *phrase, struct ids_painter *painter, cons
     char text[PERCENT_ROOM];
     ids_phrase_add(phrase, "%s %s (%s \xe2\x86\x92 %s%s)", title_of(painter, course, figure),
                    percent(before, after, of->unit, text), value_text(painter, of->unit, before),
-                   value_text(painter, of->unit, after), of->kind == IDS_FIGURE_METRIC ? "" : " a step");
+                   value_text(painter, of->unit, after),
+                   of->kind == IDS_FIGURE_METRIC ? ""
+                   : has_steps(course->series)   ? " a step"
+                                                 : " in the window");
 }
 
 /* Those of a role in a group, the largest first, behind some words. */
@@ -191,8 +199,9 @@ static void write_group(struct ids_painter *painter, const struct ids_course *co
     ids_phrase_add(&phrase, "%s, %s: ", ids_day_of(run->unix_s, day), run->name);
     add_row(&phrase, painter, course, cause->figure, cause->change.before, cause->change.after);
     if (course->step_ps > 0 && series->figures[cause->figure].kind != IDS_FIGURE_METRIC)
-        ids_phrase_add(&phrase, ", %+.1f %% of a step",
-                       (cause->change.after - cause->change.before) / course->step_ps * 100);
+        ids_phrase_add(&phrase, ", %+.1f %% of %s",
+                       (cause->change.after - cause->change.before) / course->step_ps * 100,
+                       has_steps(series) ? "a step" : "the window");
     ids_painter_item(painter, number, INDENT, ids_phrase_end(painter, &phrase));
     write_role(painter, course, g, IDS_COURSE_CAUSE, 1, SHOWN_CAUSES, "also");
     write_role(painter, course, g, IDS_COURSE_PART, 0, SHOWN_PARTS, "in it:");

@@ -57,7 +57,7 @@ static void write_rows(struct ids_painter *painter, const struct ids_levels *lev
         grid.row_count++;
     }
     if (!grid.row_count) return;
-    ids_painter_heading(painter, metrics ? "figures" : "times a step that differ");
+    ids_painter_heading(painter, metrics ? "figures" : "times that differ");
     ids_painter_grid(painter, &grid);
     struct ids_phrase phrase = ids_phrase_begin();
     ids_phrase_add(&phrase, "%s with --top 0", IDS_COUNTED(more, "more row"));

@@ -99,8 +99,66 @@ static struct part next_word(struct part *rest) {
     return word;
 }
 
-static void read_component(struct part component, struct ids_run_label *label) {
-    char method[sizeof label->method] = "";
+/* ---- times in names ---- */
+
+/* The fields of a time from `at` on, with one character or none between any two; the number of letters read, 0 when it
+ * is no time. Of `count` fields 3 are a day, 6 a moment. */
+static size_t read_fields(struct part part, size_t at, int count, int64_t *ret_time_s) {
+    static const int widths[] = {4, 2, 2, 2, 2, 2};
+    int fields[6] = {0};
+    size_t begin = at;
+    for (int i = 0; i < count; i++) {
+        if (i && at < part.length && !isdigit((unsigned char)part.at[at])) at++;
+        for (int k = 0; k < widths[i]; k++, at++) {
+            if (at >= part.length || !isdigit((unsigned char)part.at[at])) return 0;
+            fields[i] = fields[i] * 10 + (part.at[at] - '0');
+        }
+    }
+    if (at < part.length && isdigit((unsigned char)part.at[at])) return 0;
+    struct tm tm = {.tm_year = fields[0] - 1900,
+                    .tm_mon = fields[1] - 1,
+                    .tm_mday = fields[2],
+                    .tm_hour = fields[3],
+                    .tm_min = fields[4],
+                    .tm_sec = fields[5]};
+    struct tm wanted = tm;
+    *ret_time_s = timegm(&tm); /* some zone; the clock's own is not known */
+    int is_time = tm.tm_mon == wanted.tm_mon && tm.tm_mday == wanted.tm_mday && tm.tm_hour == wanted.tm_hour;
+    return is_time ? at - begin : 0;
+}
+
+/* 2026_01_02_03_04_05, with any character or none between. 0 when it is something else. */
+static int read_stamp(struct part part, struct ids_run_label *label) {
+    int64_t time_s;
+    if (read_fields(part, 0, 6, &time_s) != part.length || !part.length) return 0;
+    label->time_s = time_s;
+    label->time_source = IDS_TIME_OF_FOLDER;
+    return 1;
+}
+
+/* Where in a name a day lies, with the time of the day or without: "2026-09-01", "nightly_20260901T040000". Numbers
+ * that are no day of this century's years from 2015 on are something else. */
+static struct part find_day(struct part part, int64_t *ret_time_s) {
+    enum { FIRST_S = 1420070400, LAST_S = INT64_C(4102444800) }; /* 2015, 2100 */
+    for (size_t at = 0; at < part.length; at++) {
+        if (!isdigit((unsigned char)part.at[at]) || (at && isdigit((unsigned char)part.at[at - 1]))) continue;
+        size_t length = read_fields(part, at, 6, ret_time_s);
+        if (!length) length = read_fields(part, at, 3, ret_time_s);
+        if (length && *ret_time_s >= FIRST_S && *ret_time_s < LAST_S) return (struct part){part.at + at, length};
+    }
+    return (struct part){part.at, 0};
+}
+
+static void read_day(struct part part, struct ids_run_label *label) {
+    int64_t time_s;
+    if (label->time_source != IDS_TIME_OF_FILE || !find_day(part, &time_s).length) return;
+    label->time_s = time_s;
+    label->time_source = IDS_TIME_OF_FOLDER;
+}
+
+/* ---- one folder ---- */
+
+static void read_words(struct part component, struct ids_run_label *label, char *method, size_t size) {
     struct part word = next_word(&component);
     while (word.length) {
         struct part next = next_word(&component);
@@ -109,10 +167,20 @@ static void read_component(struct part component, struct ids_run_label *label) {
         if (used == 2) next = next_word(&component);
         if (!used && !says_nothing(word) && digits_of(word) < STAMP_DIGITS) {
             size_t length = strlen(method);
-            snprintf(method + length, sizeof method - length, "%s%.*s", length ? "_" : "", (int)word.length, word.at);
+            snprintf(method + length, size - length, "%s%.*s", length ? "_" : "", (int)word.length, word.at);
         }
         word = next;
     }
+}
+
+/* A day in its name is no word of the method. */
+static void read_component(struct part component, struct ids_run_label *label) {
+    char method[sizeof label->method] = "";
+    int64_t unused;
+    struct part day = find_day(component, &unused);
+    size_t before = (size_t)(day.at - component.at), behind = before + day.length; /* 0 and 0 where there is no day */
+    read_words((struct part){component.at, before}, label, method, sizeof method);
+    read_words((struct part){component.at + behind, component.length - behind}, label, method, sizeof method);
     if (!label->method[0]) memcpy(label->method, method, sizeof method);
 }
 
@@ -124,33 +192,6 @@ static struct part last_part(const char *path, size_t *length) {
     size_t end = *length;
     while (*length && path[*length - 1] != '/') --*length;
     return (struct part){path + *length, end - *length};
-}
-
-/* 2026_01_02_03_04_05, with any character or none between. 0 when it is something else. */
-static int read_stamp(struct part part, struct ids_run_label *label) {
-    static const int widths[] = {4, 2, 2, 2, 2, 2};
-    int fields[6];
-    size_t at = 0;
-    for (int i = 0; i < 6; i++) {
-        if (i && at < part.length && !isdigit((unsigned char)part.at[at])) at++;
-        fields[i] = 0;
-        for (int k = 0; k < widths[i]; k++, at++) {
-            if (at >= part.length || !isdigit((unsigned char)part.at[at])) return 0;
-            fields[i] = fields[i] * 10 + (part.at[at] - '0');
-        }
-    }
-    struct tm tm = {.tm_year = fields[0] - 1900,
-                    .tm_mon = fields[1] - 1,
-                    .tm_mday = fields[2],
-                    .tm_hour = fields[3],
-                    .tm_min = fields[4],
-                    .tm_sec = fields[5]};
-    struct tm wanted = tm;
-    label->time_s = timegm(&tm); /* some zone; the clock's own is not known */
-    if (at != part.length || tm.tm_mon != wanted.tm_mon || tm.tm_mday != wanted.tm_mday || tm.tm_hour != wanted.tm_hour)
-        return 0;
-    label->time_source = IDS_TIME_OF_FOLDER;
-    return 1;
 }
 
 static void read_file_time(const struct ids_run_files *run, struct ids_run_label *label) {
@@ -194,7 +235,10 @@ void ids_label_run(const struct ids_run_files *run, struct ids_run_label *ret_la
     }
     if (ret_label->time_source == IDS_TIME_OF_FILE) {
         size_t above = length;
-        if (read_stamp(last_part(absolute, &above), ret_label)) part = last_part(absolute, &length);
+        struct part folder = last_part(absolute, &above);
+        if (read_stamp(folder, ret_label)) part = last_part(absolute, &length);
+        read_day(part, ret_label);
+        read_day(folder, ret_label);
     }
     if (ret_label->time_source == IDS_TIME_OF_FILE) read_file_time(run, ret_label);
     print_time(ret_label);

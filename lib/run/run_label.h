@@ -22,7 +22,9 @@ struct ids_run_label {
 };
 
 /* From the run's folder upward (or its file, without the ending), plugins/profile/<time> set aside: the nearest folder
- * of three that says it. A time comes from the name of the folder <time>, else from the files. */
+ * of three that says it. A time comes from the name of the folder <time>, else
+ * from a day in the name of the run's file or folder or of the one above it ("nightly-2026-09-01"), else from the
+ * files. */
 void ids_label_run(const struct ids_run_files *run, struct ids_run_label *ret_label);
 /* The recording says when it was made, which counts before what its path says. */
 void ids_label_recorded(struct ids_run_label *label, int64_t unix_ns);

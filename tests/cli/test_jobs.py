@@ -123,13 +123,14 @@ def lost_names():
     return space([plane])
 
 
-def many_kernels(count):
-    gpu = Plane('/device:GPU:0')
-    for stream in range(4):
-        gpu.line(stream + 1, f'Stream #{stream}(Kernel)')
-        for i in range(count // 4):
-            gpu.event('k', i * 1000, 700, {'correlation_id': 1})
-    return space([gpu])
+def many_kernels(count, devices=1):
+    planes = [Plane(f'/device:GPU:{device}') for device in range(devices)]
+    for gpu in planes:
+        for stream in range(4):
+            gpu.line(stream + 1, f'Stream #{stream}(Kernel)')
+            for i in range(count // 4):
+                gpu.event('k', i * 1000, 700, {'correlation_id': 1})
+    return space(planes)
 
 
 def many_entries(kernels, steps):
@@ -190,6 +191,8 @@ def made(folder):
         check(f'broken{i}', bytes(broken))
     if not SANITIZED: # above a fifth of it: the first part of the run is reported
         check('too_much', many_kernels(160000), limit=64 << 20, has=b'model.part')
+        # The first device fills the room: threads hold nothing of the next ones, of which one thread holds nothing either.
+        check('too_much_twice', many_kernels(400000, devices=3), limit=64 << 20, has=b'model.part')
 
 
 def main():

@@ -3,9 +3,11 @@
 agent and a collector that only looks like one; the token; peers that are none; ports that cannot be had.
 Environment: IDSPROF, IDS_BUILD_DIR, TMPDIR.
 """
+import atexit
 import json
 import os
 import re
+import signal
 import socket
 import stat
 import subprocess
@@ -30,6 +32,15 @@ def check(ok, message):
         failures.append(f'{sys._getframe(1).f_lineno}: {message}')
 
 
+def by_name():
+    """A name of this machine; its address where a system has no list of hosts."""
+    try:
+        socket.getaddrinfo('localhost', 1, socket.AF_INET)
+    except OSError:
+        return '127.0.0.1'
+    return 'localhost'
+
+
 def free_port():
     with socket.create_server(('127.0.0.1', 0)) as server:
         return server.getsockname()[1]
@@ -40,7 +51,13 @@ class Job:
         self.dir = ROOT / f'job{len(list(ROOT.glob("job*")))}'
         self.dir.mkdir()
         self.process = subprocess.Popen([IDSPROF, 'capture', '--trigger', '--steps', '2', '--listen', str(place), '-o', self.dir, *options, '--',
-                                         DOUBLE, *program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                         DOUBLE, *program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        atexit.register(self.kill)
+
+    def kill(self):
+        """A job whose window nobody opens waits for ever; it must not outlive a test that failed."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
 
     def ready(self):
         check(self.process.stdout.readline() == 'ready\n', 'the program did not start')
@@ -82,10 +99,12 @@ missing = trigger([f'127.0.0.1:{ports[0]}'])
 check(missing.returncode == 2 and 'there is no token' in missing.stderr, missing.stderr)
 jobs = [Job(ports[0]).ready(), Job(f'[::1]:{ports[1]}').ready()]
 check(stat.S_IMODE(TOKEN.stat().st_mode) == 0o600 and re.fullmatch('[0-9a-f]{64}\n', TOKEN.read_text()), 'the token')
-names = [f'localhost:{ports[0]}', f'[::1]:{ports[1]}']
+names = [f'{by_name()}:{ports[0]}', f'[::1]:{ports[1]}']
 both = trigger(['# nodes', f'{names[0]} slots=8', '', names[1]])
 check(both.returncode == 0 and re.fullmatch(rf'{re.escape(names[0])}: \d+: window 1 is open\n{re.escape(names[1])}: \d+: window 1 is open\n', both.stdout),
       both.stdout + both.stderr)
+if both.returncode:
+    sys.exit('FAIL: no window is opened: ' + both.stdout + both.stderr)
 time.sleep(0.5)
 attached = subprocess.run([IDSPROF, 'capture', '--attach', str(jobs[0].process.pid), '-o', ROOT / 'attached'], capture_output=True, text=True)
 check(attached.returncode == 2 and f'idsprof trigger {jobs[0].process.pid} opens a window' in attached.stderr, attached.stderr)

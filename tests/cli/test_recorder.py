@@ -263,7 +263,7 @@ def on_hosts():
         port = free.getsockname()[1]
     run = Capture(['--trigger', '--steps', '2', '--listen', str(port)], 'print:ready', 'open', 'step:0:50:1000', 'close', 'sleep:500000', wait=False)
     run.process.stdout.readline()
-    (ROOT / 'hosts').write_text(f'localhost:{port}\n')
+    (ROOT / 'hosts').write_text(f'127.0.0.1:{port}\n')
     asked = idsprof('trigger', '--hosts', ROOT / 'hosts', '--steps', '7', '--name', 'all')
     check(asked.returncode == 0 and 'window 1 is open' in asked.stdout, asked)
     run.wait()

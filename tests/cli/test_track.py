@@ -105,6 +105,50 @@ def what_is_like_it(root):
     check(not rows(found, 'changes') and 'none can be told of 4 runs' in run('show', root / 'few.db').stdout, 'few')
 
 
+DAYS = {
+    '2026-09-01': 1788220800, '2026_09_01': 1788220800, 'run_20260901_040000': 1788235200, 'nightly-2026-09-01': 1788220800,
+    '20260901T040000': 1788235200, '2026-09-01T04:00:00_4gpu': 1788235200, '2026-02-30': None, 'job_20261301': None, 'v1999-09-01': None,
+    'job_1788220800': None, 'sha_202609011': None,
+}
+
+
+def days_of_names(root):
+    """What does not say itself when it was recorded is of the day that its folder's name, or that of the one above, says."""
+    mini = made_nights.write_nights(root / 'undated', 3, lambda n: {}, 1) / 'night_00.mini'
+    written = 1700000000
+    days = {}
+    for number, (name, day) in enumerate(DAYS.items()):
+        for path in (root / f'in{number}' / name / 'x.mini', root / f'as{number}' / f'{name}.mini'):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(mini.read_bytes())
+            os.utime(path, (written, written))
+            run('add', root / 'days.db', path, '--no-cache')
+            days[str(path.resolve())] = day
+    folder = root / 'runs/2026-09-07'
+    folder.mkdir(parents=True)
+    (folder / 'trace.json').write_text('[{"ph": "X", "pid": 1, "tid": 1, "ts": 5, "dur": 9, "name": "k", "cat": "kernel", "args": {"device": 0, "stream": 7}}]')
+    run('add', root / 'day.db', folder, '--no-cache')
+    check([r['unix_s'] for r in rows(tables('show', root / 'day.db'), 'runs')] == [1788739200], 'the day of a folder')
+    for added in rows(tables('show', root / 'days.db'), 'runs'):
+        day = days.pop(added['path'], 0)
+        check(added['unix_s'] == (day or written), added)
+        check(not day or '2026' not in added['labels'], added)
+    check(not days, days)
+
+
+def without_steps(root):
+    """Its times are those of the window, and are said to be."""
+    for night in range(16):
+        ops = [{'ph': 'X', 'pid': 1, 'tid': 1, 'ts': i * 200, 'dur': (100 if night < 8 else 130) + (night * 7 + i) % 3, 'name': 'k', 'cat': 'kernel',
+                'args': {'device': 0, 'stream': 7}} for i in range(6)]
+        path = root / 'windows' / f'2026-09-{night + 1:02}.json'
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(ops))
+        run('add', root / 'windows.db', path, '--no-cache')
+    said = ' '.join(run('show', root / 'windows.db').stdout.split())
+    check('in the window)' in said and '% of the window' in said and 'a step' not in said, said)
+
+
 def labels_and_choices(root):
     folder = made_nights.write_nights(root / 'labels', 20, lambda n: SLOWER if n >= 10 else {}, 20)
     for number in range(20):
@@ -187,7 +231,7 @@ def histories_without_change(root):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (the_planted_one, what_is_like_it, labels_and_choices, other_files, at_the_same_moment, histories_without_change):
+    for part in (the_planted_one, what_is_like_it, days_of_names, without_steps, labels_and_choices, other_files, at_the_same_moment, histories_without_change):
         part(Path(folder))
 for failure in failures:
     print('FAIL:', failure)
