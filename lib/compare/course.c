@@ -114,6 +114,52 @@ static int look(struct looking *looking, size_t figure) {
     return failed || add_latest(looking, figure, &changes);
 }
 
+/* ---- drifts that are the step of another figure ---- */
+
+/* The sum of squares that is left of the taken values from place `from` to `to` when their mean is taken off. */
+static double left_of_mean(const struct looking *looking, size_t from, size_t to) {
+    double mean = 0, left = 0;
+    for (size_t i = from; i < to; i++) mean += looking->values[i] / (double)(to - from);
+    for (size_t i = from; i < to; i++) left += (looking->values[i] - mean) * (looking->values[i] - mean);
+    return left;
+}
+
+/* The same when the line of least squares is taken off all of them. */
+static double left_of_line(const struct looking *looking) {
+    double middle = ((double)looking->count - 1) / 2, mean = mean_of(looking), both = 0, places = 0;
+    for (size_t i = 0; i < looking->count; i++) {
+        both += ((double)i - middle) * (looking->values[i] - mean);
+        places += ((double)i - middle) * ((double)i - middle);
+    }
+    return left_of_mean(looking, 0, looking->count) - (places > 0 ? both * both / places : 0);
+}
+
+/* A figure that a change moves by less than can be told of it alone looks like a slow rise: it is none where two
+ * levels, before and from that run on, leave less of it than a line. */
+static int is_moved_by_a_change(struct looking *looking, size_t figure) {
+    const struct ids_course *course = looking->course;
+    take(looking, figure);
+    double line = left_of_line(looking);
+    for (size_t r = 0; r < course->row_count; r++) {
+        size_t place = 0;
+        while (place < looking->count && looking->runs[place] < course->rows[r].change.at) place++;
+        double levels = left_of_mean(looking, 0, place) + left_of_mean(looking, place, looking->count);
+        if (levels < line) return 1;
+    }
+    return 0;
+}
+
+static void drop_moved(struct looking *looking) {
+    struct ids_course *course = looking->course;
+    size_t kept = 0;
+    for (size_t d = 0; d < course->drift_count; d++) {
+        if (!is_moved_by_a_change(looking, course->drifts[d].figure)) course->drifts[kept++] = course->drifts[d];
+    }
+    course->drift_count = kept;
+}
+
+/* ---- all figures ---- */
+
 static double size_of(double before, double after) {
     return before != 0 ? fabs(after / before - 1) : INFINITY;
 }
@@ -142,6 +188,7 @@ static int look_at_all(struct looking *looking) {
     for (size_t f = 0; f < course->series->figure_count; f++) {
         if (is_asked(looking, f) && look(looking, f)) return -1;
     }
+    drop_moved(looking);
     if (course->drift_count) qsort(course->drifts, course->drift_count, sizeof *course->drifts, larger_drift);
     if (course->latest_count) qsort(course->latest, course->latest_count, sizeof *course->latest, larger_latest);
     return ids_course_group(course);

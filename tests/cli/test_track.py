@@ -98,6 +98,12 @@ def what_is_like_it(root):
     found = course(root, 'drift', lambda n: {'factor': {'layer_3': 1 + 0.004 * n}}, seed=10)
     check(not rows(found, 'changes') and rows(found, 'drifts') and 'layer_3' in rows(found, 'drifts')[0]['figure'], f'drift: {causes(found)}')
     check('little by little' in run('show', root / 'drift.db').stdout, 'the words of a drift')
+    found = course(root, 'moved', lambda n: {'layers': 5, 'factor': {'layer_1': 1.03 if n >= 40 else 1}}, seed=6)
+    check(causes(found) == [('night_40.mini', 'scope', 'model/layer_1')], f'moved: {causes(found)}')
+    check(not rows(found, 'drifts'), f'moved: {rows(found, "drifts")}')  # of a step whose layer's time is a fifth of it
+    found = course(root, 'both', lambda n: {'factor': {'layer_3': 1 + 0.004 * n, 'layer_7': 1.1 if n >= 40 else 1}}, seed=11)
+    check('model/layer_3' in [r['figure'] for r in rows(found, 'drifts')], f'both: {rows(found, "drifts")}')
+    check(causes(found)[:1] == [('night_40.mini', 'scope', 'model/layer_7')], f'both: {causes(found)}')
     found = course(root, 'latest', lambda n: {'factor': {'layer_3': 1.2}} if n >= 58 else {}, seed=11)
     check(not rows(found, 'changes') and any(r['figure'] == 'model/layer_3' and r['runs'] == 2 for r in rows(found, 'latest')), 'the last two')
     check('with three runs it is a change' in run('show', root / 'latest.db').stdout, 'the words of the last two')
