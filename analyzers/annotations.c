@@ -12,14 +12,11 @@
 static const struct ids_metric_def metrics[] = {
     {"annotations.names", "annotations", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
      "Names of regions that the program annotated: jax.profiler.TraceAnnotation and annotate_function in what `idsprof "
-     "capture` "
-     "recorded, record_function in PyTorch's profiles. Step annotations are not among them. In a profile that JAX "
-     "wrote itself, "
-     "nothing distinguishes a program's regions from the runtime's.",
+     "capture` recorded, record_function in PyTorch's profiles. Step annotations are not among them. In a profile that "
+     "JAX wrote itself, nothing distinguishes a program's regions from the runtime's.",
      "SELECT count(DISTINCT e.name) FROM stats s JOIN events e ON e.id = s.event WHERE e.run = :run AND (s.key = "
      "'user_annotation' OR (s.key = 'cat' AND s.value = 'user_annotation')) AND NOT EXISTS (SELECT 1 FROM "
-     "host_activities d "
-     "WHERE d.id = e.id AND d.kind = 'step annotation')"},
+     "host_activities d WHERE d.id = e.id AND d.kind = 'step annotation')"},
 };
 
 static const struct ids_column_def columns[] = {
@@ -36,10 +33,8 @@ static const struct ids_table_def annotated = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per name of annotated region, longest on the host first, at most 10,000. `device` is the time of the "
-    "device activity "
-    "that was launched inside, directly or through other threads, whenever it ran; an activity counts in every region "
-    "around its "
-    "launch.",
+    "device activity that was launched inside, directly or through other threads, whenever it ran; an activity counts "
+    "in every region around its launch.",
     IDS_TABLE_TOP,
 };
 

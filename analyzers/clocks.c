@@ -17,8 +17,7 @@ static const struct ids_metric_def metrics[] = {
      "SELECT max(residual_ps) FROM host WHERE run = :run AND clock_method = 'collectives'"},
     {"clocks.apart", "hosts apart", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
      "Hosts whose times cannot be compared with any other's: no collective in common, and no recorded clock that fits. "
-     "Their "
-     "windows and steps are their own.",
+     "Their windows and steps are their own.",
      "SELECT count(*) FROM host WHERE run = :run AND clock > 0"},
 };
 

@@ -40,16 +40,14 @@ static const struct ids_metric_def metrics[] = {
      "Union of all-reduces ÷ window, over all active devices. No data where the kind of some collectives is unknown.",
      IDS_SQL_SPANS("device", "cut_ps",
                    IDS_SQL_IN_WINDOW("collectives", "a.collective = 'all-reduce'")) "SELECT CASE WHEN " IDS_SQL_UNKNOWN
-                                                                                    " > 0 THEN NULL "
-                                                                                    "ELSE " IDS_SQL_UNION
+                                                                                    " > 0 THEN NULL ELSE " IDS_SQL_UNION
                                                                                     " * 1.0 / " IDS_SQL_WINDOWS
                                                                                     " END FROM span"},
     {"collectives.unknown", "of unknown kind", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
      "Collectives of unknown kind: all-reduce, broadcast or another.", "SELECT " IDS_SQL_UNKNOWN},
     {"collectives.bus_bandwidth", "bus bandwidth", IDS_UNIT_RATE, IDS_BETTER_HIGHER,
      "Bytes times nccl-tests' factor of each collective ÷ their time, of those whose bytes, kind and number of ranks "
-     "are "
-     "known. The factor (NVIDIA's nccl-tests, doc/PERFORMANCE.md), with n ranks: all-reduce 2 (n-1)/n; all-gather, "
+     "are known. The factor (NVIDIA's nccl-tests, doc/PERFORMANCE.md), with n ranks: all-reduce 2 (n-1)/n; all-gather, "
      "reduce-scatter, all-to-all, gather, scatter (n-1)/n; broadcast, reduce, send/recv, permute 1. It is what a link "
      "carries, waiting for peers included.",
      "SELECT sum(bytes * bus_factor) * 1e12 / nullif(sum(cut_ps), 0) FROM " IDS_SQL_IN_WINDOW(

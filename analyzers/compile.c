@@ -38,8 +38,7 @@ static const struct ids_metric_def metrics[] = {
                                                                                               " FROM span"},
     {"compile.tracing", "tracing", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Running the Python function to get its jaxpr, as jax.monitoring reported to idsprof's Python hook; on a host "
-     "without "
-     "it the union of trace_to_jaxpr, which the Python tracer alone records whole.",
+     "without it the union of trace_to_jaxpr, which the Python tracer alone records whole.",
      IDS_SQL_SPANS("run", "dur_ps", "host_activities WHERE run = :run AND kind = 'tracing'") "SELECT " IDS_SQL_UNION
                                                                                              " FROM span"},
     {"compile.autotuning", "autotuning", IDS_UNIT_TIME, IDS_BETTER_LOWER,
@@ -75,12 +74,11 @@ static const struct ids_table_def compiles = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per compilation, longest first, at most 10,000. `function` is the jitted function whose call led to it, "
-    "and `reason` what differs from its calls before: shape, "
-    "dtype, weak type, sharding, static argument, static field (what a tree keeps beside its arrays), structure (of a "
-    "tree), arguments (others, or passed by name), options of jit, parameters (of an op of jax), new function object, "
-    "or same arguments (jax's options or caches changed). Idsprof's Python hook finds it; the first compilation has "
-    "none. "
-    "Times since the run's first device activity: negative before it.",
+    "and `reason` what differs from its calls before: shape, dtype, weak type, sharding, static argument, static field "
+    "(what a tree keeps beside its arrays), structure (of a tree), arguments (others, or passed by name), options of "
+    "jit, parameters (of an op of jax), new function object, or same arguments (jax's options or caches changed). "
+    "Idsprof's Python hook finds it; the first compilation has none. Times since the run's first device activity: "
+    "negative before it.",
     0,
 };
 

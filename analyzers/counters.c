@@ -44,8 +44,7 @@ static const struct ids_table_def counters_table = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per series that the file sampled and device (or host). The mean is of the samples, each alike. above_zero "
-    "is "
-    "the share of the samples above 0.",
+    "is the share of the samples above 0.",
     0,
 };
 

@@ -45,13 +45,12 @@ static const struct ids_table_def stages_table = {
     "One row per stage: what tf.data records (Iterator::...), a DataLoader's next batch, regions whose words say that "
     "they load or feed (data_loading, next_batch), and waits for queues and futures. `total` is the time inside it, "
     "`self` without the stages inside, over all of the recording. The steps would take it `need` times a second if "
-    "they "
-    "never waited for input (count by the time that is left without what the ledger books to host.input), and its "
+    "they never waited for input (count by the time that is left without what the ledger books to host.input), and its "
     "`threads` could do it `rate` times a second (count times threads by self time); `busy` is the share of the time "
     "in which they were. The slowest stage is the busiest one that works; one that only waits, for a queue, for "
-    "another process or for "
-    "what a parallel stage prepares on other threads, is not it. It is enough if devices do not wait: `waited` is what "
-    "the ledger books to host.input by this stage, over all devices in the steps (without steps: in the windows).",
+    "another process or for what a parallel stage prepares on other threads, is not it. It is enough if devices do not "
+    "wait: `waited` is what the ledger books to host.input by this stage, over all devices in the steps (without "
+    "steps: in the windows).",
     0,
 };
 

@@ -98,14 +98,12 @@ static const struct ids_table_def kernels = {
     "One row per GPU kernel, op and launch shape, over all devices, most time first; copies and sets are not kernels. "
     "Share is of the kernel time. The fingerprint is the HLO op's; in_steps is the time that belongs to steps, "
     "count_in_steps the executions that do, and squares the sum of the squares of the steps' sums in s². Limited by: "
-    "what "
-    "keeps the occupancy from being higher, that is, more threads from being resident on a multiprocessor: registers, "
-    "shared memory, block size, the number of blocks; grid where the occupancy is not known and there are fewer blocks "
-    "than multiprocessors. waves: how often the grid fills the device; below 1 a part of it stays idle, whatever the "
-    "occupancy. blocks_at_once is of a multiprocessor. tail_share is the share of the time that "
-    "the last, partial wave of blocks leaves idle. matrix_units: used, not used, or missed (the device has them for "
-    "that "
-    "type), by the kernel's name.",
+    "what keeps the occupancy from being higher, that is, more threads from being resident on a multiprocessor: "
+    "registers, shared memory, block size, the number of blocks; grid where the occupancy is not known and there are "
+    "fewer blocks than multiprocessors. waves: how often the grid fills the device; below 1 a part of it stays idle, "
+    "whatever the occupancy. blocks_at_once is of a multiprocessor. tail_share is the share of the time that the last, "
+    "partial wave of blocks leaves idle. matrix_units: used, not used, or missed (the device has them for that type), "
+    "by the kernel's name.",
     IDS_TABLE_TOP,
 };
 

@@ -69,15 +69,13 @@ static const struct ids_table_def layers = {
     "The name scopes of the program as a tree, over all devices: one row per scope, behind the one that it is in "
     "(`depth`), most time first. Repeated siblings are one row: layer_* with 64 siblings, their mean, deviation and "
     "slowest (by name, without what all of them share). `alike` says how many ops of one scope are the computation "
-    "with "
-    "most time there: 64 where 64 layers were written out and have no scope each. Loops (while/body), branches and "
-    "checkpoints are transparent. `total` is the self time of the ops "
-    "inside, `self` that of the ops directly in it; `forward`, `backward` and `recomputed` (checkpoint) are parts of "
-    "the total, as far as the op's name tells. `flops` and `bytes` are of all executions; rates and what bounds "
-    "them are of those ops whose cost is known, which have the time `counted`. `compute`, "
-    "`collectives`, "
-    "`copies` and `stalls` are what the ledger books here (work.compute, comm.transfer, copy.*, stall.device): the "
-    "rows of depth 0 sum to these accounts. Ops without a scope stand under " NO_SCOPE ", by program. `id` is the path "
+    "with most time there: 64 where 64 layers were written out and have no scope each. Loops (while/body), branches "
+    "and checkpoints are transparent. `total` is the self time of the ops inside, `self` that of the ops directly in "
+    "it; `forward`, `backward` and `recomputed` (checkpoint) are parts of the total, as far as the op's name tells. "
+    "`flops` and `bytes` are of all executions; rates and what bounds them are of those ops whose cost is known, which "
+    "have the time `counted`. `compute`, `collectives`, `copies` and `stalls` are what the ledger books here "
+    "(work.compute, comm.transfer, copy.*, stall.device): the rows of depth 0 sum to these accounts. Ops without a "
+    "scope stand under " NO_SCOPE ", by program. `id` is the path "
     "of the scope.",
     IDS_TABLE_TOP | IDS_TABLE_TREE,
 };

@@ -101,8 +101,7 @@ static const struct ids_table_def entries = {
     IDS_COUNT_OF(entry_columns),
     "One row per account and culprit, most time first. `time` is over all devices, in the steps where there are steps, "
     "else in the window; `per_step` the mean per step and device; `known` how most of it is known; `evidence` the "
-    "event, "
-    "or the innermost activity of the host, that says so; `meanwhile` what the host did for most of the longest "
+    "event, or the innermost activity of the host, that says so; `meanwhile` what the host did for most of the longest "
     "device.queue.",
     0,
 };

@@ -23,8 +23,7 @@ const struct ids_table_def ids_ledger_by_step = {
     step_columns,
     COLUMNS,
     "One row per step: its time and the time of each account in it, means over its devices; the accounts sum to the "
-    "time. "
-    "No value: an account that no step has.",
+    "time. No value: an account that no step has.",
     IDS_TABLE_HIDDEN,
 };
 
@@ -41,8 +40,7 @@ const struct ids_table_def ids_ledger_by_device = {
     device_columns,
     COLUMNS,
     "One row per device: the time of a step there and the time of each account in it, means over its steps (without "
-    "steps: "
-    "of its window); the accounts sum to the time. No value: an account that no device has.",
+    "steps: of its window); the accounts sum to the time. No value: an account that no device has.",
     IDS_TABLE_HIDDEN,
 };
 
@@ -83,8 +81,7 @@ const struct ids_table_def ids_ledger_intervals = {
     interval_columns,
     IDS_COUNT_OF(interval_columns),
     "The ten longest intervals of each account: when it began since the run's first activity, how long it was, in "
-    "which "
-    "step, on which device, who is to blame, and the event that shows it.",
+    "which step, on which device, who is to blame, and the event that shows it.",
     IDS_TABLE_HIDDEN,
 };
 

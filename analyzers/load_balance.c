@@ -20,14 +20,13 @@ static const struct ids_table_def load_balance = {
     "load balance",
     columns,
     IDS_COUNT_OF(columns),
-    "One row per device, where devices wait for each other; the one that the others wait for most comes first. "
-    "Times are per step of the device (without steps: of the window) and out of the ledger: `work` is work.compute, "
+    "One row per device, where devices wait for each other; the one that the others wait for most comes first. Times "
+    "are per step of the device (without steps: of the window) and out of the ledger: `work` is work.compute, "
     "`wait_suffered` its own comm.wait, `wait_caused` what all others together waited in comm.wait for it, so that "
-    "both "
-    "have one sum where every straggler is known, and `transfer` is comm.transfer. `bytes` are the messages of its "
-    "collectives in the window, no data where none has a size. `steps_last` counts the steps, of those in which 1 % or "
-    "more is waited, in which it was waited for the longest. The straggler is steady where that is the same device in "
-    "three of four of them, else it changes: property `straggler` says which.",
+    "both have one sum where every straggler is known, and `transfer` is comm.transfer. `bytes` are the messages of "
+    "its collectives in the window, no data where none has a size. `steps_last` counts the steps, of those in which 1 "
+    "% or more is waited, in which it was waited for the longest. The straggler is steady where that is the same "
+    "device in three of four of them, else it changes: property `straggler` says which.",
     0,
 };
 

@@ -43,8 +43,7 @@ static const struct ids_metric_def metrics[] = {
      "= (of + 1) / 2"},
     {"memory.held", "what lives", IDS_UNIT_BYTES, IDS_BETTER_LOWER,
      "Bytes of all that lived on the devices of a process when its device memory profile was saved: arrays and "
-     "compiled "
-     "programs.",
+     "compiled programs.",
      "SELECT sum(bytes) FROM report_held WHERE run = :run"},
     {"memory.not_donated", "not donated", IDS_UNIT_BYTES, IDS_BETTER_LOWER,
      "Bytes of the arguments of a program that results replace without taking their memory, so that both are kept; of "

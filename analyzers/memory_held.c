@@ -34,10 +34,8 @@ const struct ids_table_def ids_held_table = {
     "What lived on devices when a device memory profile was saved (jax.profiler.save_device_memory_profile, capture "
     "--memory): one row for what was made by the same line of the program with the same call, of one device and kind "
     "(buffer: an array; executable: a compiled program). `made_in` is the innermost function of the program, `call` "
-    "what it called. "
-    "`grown_bytes` and `grown_count` are how much more it is than when the window began, where a profile was saved "
-    "then "
-    "too. Beyond 1000 rows the smallest are one.",
+    "what it called. `grown_bytes` and `grown_count` are how much more it is than when the window began, where a "
+    "profile was saved then too. Beyond 1000 rows the smallest are one.",
     IDS_TABLE_TOP,
 };
 

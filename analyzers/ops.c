@@ -69,18 +69,12 @@ static const struct ids_table_def ops = {
     "place in the program. Self time is the op's time minus the time of the ops wholly inside it on its track; share "
     "is of the self time of all device activity. flops and bytes are per execution, counted by the file (TPU) or by "
     "idsprof over the program (model, an estimate); memory_bytes are those of the main memory. runs is how often the "
-    "op "
-    "ran, on a GPU as often as the kernel that has most of its time. flop_rate and bandwidth are over the self time, "
-    "their shares "
-    "of "
-    "what the device can do; bound (compute, memory, latency: short, and far from both; communication) and lost, the "
-    "time "
-    "above the roofline, follow from these. The scope is what the program "
-    "named of the op's place, the pass (forward, backward, recomputed, custom vjp) what automatic differentiation did "
-    "with it, "
-    "the family what its names tell of what it computes. The "
-    "fingerprint is "
-    "the same for what computes the same, whatever it is called and whichever program it is in.",
+    "op ran, on a GPU as often as the kernel that has most of its time. flop_rate and bandwidth are over the self "
+    "time, their shares of what the device can do; bound (compute, memory, latency: short, and far from both; "
+    "communication) and lost, the time above the roofline, follow from these. The scope is what the program named of "
+    "the op's place, the pass (forward, backward, recomputed, custom vjp) what automatic differentiation did with it, "
+    "the family what its names tell of what it computes. The fingerprint is the same for what computes the same, "
+    "whatever it is called and whichever program it is in.",
     0,
 };
 
@@ -114,9 +108,8 @@ static const struct ids_table_def op_steps = {
     step_columns,
     IDS_COUNT_OF(step_columns),
     "One row per op (its place in the table `ops`, from 0; none: activity without an op): self time that belongs to "
-    "steps, over all "
-    "devices, the sum of the squares of the steps' sums in s², of the 512 ops with most self time the sums by "
-    "step in ps, and the executions that belong to steps.",
+    "steps, over all devices, the sum of the squares of the steps' sums in s², of the 512 ops with most self time the "
+    "sums by step in ps, and the executions that belong to steps.",
     IDS_TABLE_HIDDEN,
 };
 

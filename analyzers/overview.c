@@ -16,16 +16,12 @@ static const struct ids_metric_def metrics[] = {
     {"run.tracks", "tracks", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
      "Timelines in the files: threads, streams, lines of devices.", "SELECT count(*) FROM tracks WHERE run = :run"},
     {"run.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
-     "From the first to the last activity over the run's active devices, one window for all, so that a device with "
-     "a "
-     "single kernel is "
-     "not 100 % busy. --window and --from/--to choose another.",
+     "From the first to the last activity over the run's active devices, one window for all, so that a device with a "
+     "single kernel is not 100 % busy. --window and --from/--to choose another.",
      "SELECT max(start_ps + dur_ps) - min(start_ps) FROM devices WHERE run = :run AND is_active = 1"},
     {"coverage.attributed_share", "attributed", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "Share of device busy time with a known op, of HLO or of the framework. The rest is plain copies, "
-     "kernels of other "
-     "libraries, or kernels inside "
-     "CUDA graphs that carry no op.",
+     "Share of device busy time with a known op, of HLO or of the framework. The rest is plain copies, kernels of "
+     "other libraries, or kernels inside CUDA graphs that carry no op.",
      IDS_SQL_SPANS("device", "dur_ps",
                    "activities WHERE run = :run AND is_active = 1 AND is_beside = 0 AND op_id IS NOT "
                    "NULL") "SELECT " IDS_SQL_UNION " * 1.0 / (SELECT sum(dur_ps * busy) FROM device_time "

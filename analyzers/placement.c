@@ -15,15 +15,14 @@ static const struct ids_metric_def metrics[] = {
      "Sum of the self times of those ops; several may run at once.", "SELECT coalesce(sum(a.self_ps), 0) " HOST_OPS},
     {"placement.host_idle_share", "idle beside them", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of the accelerators' idle time in which any of those ops ran on their host.",
-     "WITH host AS (SELECT d.host AS h, a.start_ps AS s, a.start_ps + a.dur_ps AS e " HOST_OPS " AND a.dur_ps > 0), "
-     "seen AS (SELECT h, s, e, max(e) OVER (PARTITION BY h ORDER BY s, e ROWS BETWEEN UNBOUNDED PRECEDING AND 1 "
-     "PRECEDING) AS b FROM host), "
-     "parts AS (SELECT h, s, e, sum(b IS NULL OR s > b) OVER (PARTITION BY h ORDER BY s, e ROWS UNBOUNDED PRECEDING) "
-     "AS n FROM seen), "
-     "spans AS (SELECT h, min(s) AS s, max(e) AS e FROM parts GROUP BY h, n) "
-     "SELECT (SELECT total(min(u.e, g.start_ps + g.dur_ps) - max(u.s, g.start_ps)) FROM gaps g JOIN device o ON o.run "
-     "= g.run AND o.name = g.device JOIN spans u ON u.h = o.host AND u.s < g.start_ps + g.dur_ps AND u.e > g.start_ps "
-     "WHERE g.run = :run) / nullif((SELECT total(dur_ps) FROM gaps WHERE run = :run), 0)"},
+     "WITH host AS (SELECT d.host AS h, a.start_ps AS s, a.start_ps + a.dur_ps AS e " HOST_OPS
+     " AND a.dur_ps > 0), seen AS (SELECT h, s, e, max(e) OVER (PARTITION BY h ORDER BY s, e ROWS BETWEEN UNBOUNDED "
+     "PRECEDING AND 1 PRECEDING) AS b FROM host), parts AS (SELECT h, s, e, sum(b IS NULL OR s > b) OVER (PARTITION BY "
+     "h ORDER BY s, e ROWS UNBOUNDED PRECEDING) AS n FROM seen), spans AS (SELECT h, min(s) AS s, max(e) AS e FROM "
+     "parts GROUP BY h, n) SELECT (SELECT total(min(u.e, g.start_ps + g.dur_ps) - max(u.s, g.start_ps)) FROM gaps g "
+     "JOIN device o ON o.run = g.run AND o.name = g.device JOIN spans u ON u.h = o.host AND u.s < g.start_ps + "
+     "g.dur_ps AND u.e > g.start_ps WHERE g.run = :run) / nullif((SELECT total(dur_ps) FROM gaps WHERE run = :run), "
+     "0)"},
 };
 
 static const struct ids_column_def columns[] = {
@@ -42,10 +41,8 @@ static const struct ids_table_def placement = {
     columns,
     IDS_COUNT_OF(columns),
     "In a run with accelerators one row per device and program, the host's CPU among them: self time of its ops (of a "
-    "GPU "
-    "its kernels, copies and sets) in the whole recording, share of the device's time, how many ops there are, and "
-    "which "
-    "has most of it. No program: no op is known. `beside` is 1 where the CPU ran it beside an accelerator.",
+    "GPU its kernels, copies and sets) in the whole recording, share of the device's time, how many ops there are, and "
+    "which has most of it. No program: no op is known. `beside` is 1 where the CPU ran it beside an accelerator.",
     0,
 };
 

@@ -23,11 +23,9 @@ static const struct ids_table_def facts = {
     columns,
     IDS_COUNT_OF(columns),
     "Of each program that ran, from its HLO: input, donated (shape of an argument), sharding (of arguments), "
-    "collective "
-    "(opcode), groups (who takes part), custom_call (target; JAX's callbacks are such), remat (computed a second "
-    "time). "
-    "count instructions say the same, with results of so many bytes together; where is the framework's name of the "
-    "first.",
+    "collective (opcode), groups (who takes part), custom_call (target; JAX's callbacks are such), remat (computed a "
+    "second time). count instructions say the same, with results of so many bytes together; where is the framework's "
+    "name of the first.",
     0,
 };
 

@@ -23,8 +23,7 @@ const struct ids_table_def ids_rank_steps_table = {
     IDS_COUNT_OF(columns),
     "One row per step and device, where there are several of both: the time of the step on the device, and how much of "
     "it is work.compute (`work`) and comm.wait (`wait`). Of a long run each row is of several steps one after the "
-    "other, "
-    "from `step` on, with their means, so that there are about 2048 rows. The page of `report --html` draws it.",
+    "other, from `step` on, with their means, so that there are about 2048 rows. The page of `report --html` draws it.",
     IDS_TABLE_HIDDEN,
 };
 

@@ -61,17 +61,14 @@ static const struct ids_metric_def metrics[] = {
      "Operations of the model in a step, over all devices: --flops-per-step, else those that the file calls the "
      "model's, else those of products and convolutions without what is computed again for the backward pass.",
      "SELECT sum(model_flops * runs_in_steps) * 1.0 / (SELECT count(DISTINCT s.step) FROM device_step s JOIN device d "
-     "ON "
-     "d.id = s.device WHERE d.run = :run) FROM op_costs WHERE run = :run"},
+     "ON d.id = s.device WHERE d.run = :run) FROM op_costs WHERE run = :run"},
     {"efficiency.mfu", "MFU", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Model FLOP utilization: share of the steps' time (without steps: of the window) on all devices that the model's "
      "operations alone would take at the peak.",
      "SELECT CASE WHEN x <= 1.000000001 THEN x END FROM (SELECT CASE WHEN EXISTS (SELECT 1 FROM device_step s JOIN "
-     "device d ON "
-     "d.id = s.device WHERE d.run = :run) THEN sum(model_ps * runs_in_steps) * 1.0 / (SELECT sum(s.end_ps - "
-     "s.start_ps) "
-     "FROM device_step s JOIN device d ON d.id = s.device WHERE d.run = :run) ELSE sum(model_ps * runs) * 1.0 "
-     "/ " IDS_SQL_WINDOWS " END AS x FROM op_costs WHERE run = :run)"},
+     "device d ON d.id = s.device WHERE d.run = :run) THEN sum(model_ps * runs_in_steps) * 1.0 / (SELECT sum(s.end_ps "
+     "- s.start_ps) FROM device_step s JOIN device d ON d.id = s.device WHERE d.run = :run) ELSE sum(model_ps * runs) "
+     "* 1.0 / " IDS_SQL_WINDOWS " END AS x FROM op_costs WHERE run = :run)"},
     {"efficiency.tokens_per_s", "tokens a second", IDS_UNIT_NUMBER, IDS_BETTER_HIGHER,
      "--tokens-per-step by the mean time of a step.", "SELECT NULL"},
 };

@@ -17,8 +17,7 @@ static const struct ids_metric_def metrics[] = {
      "the next one begins (the last one with its last work or its annotation). A device event belongs to the step "
      "whose annotation encloses its launch, directly or through what caused the launch, never by time: with "
      "asynchronous dispatch annotations end long before the device does. Where nothing marks steps a step is the time "
-     "from "
-     "the end of one execution of the hottest program to the end of the next one (steps.source: period).",
+     "from the end of one execution of the hottest program to the end of the next one (steps.source: period).",
      "SELECT sum(dur_ps) / count(*) FROM device_steps WHERE run = :run"},
     {"steps.slowest", "slowest device", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Mean over the steps of the time on the device where the step takes longest.",
@@ -26,8 +25,7 @@ static const struct ids_metric_def metrics[] = {
      "count(*) FROM slowest"},
     {"steps.count", "steps", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
      "Steps with work on a device. A first step that began as idsprof's own window opened is counted here and in no "
-     "other "
-     "figure, where two others or more are left: the hook waits for the devices before it opens a window, and "
+     "other figure, where two others or more are left: the hook waits for the devices before it opens a window, and "
      "recording begins. A step in whose middle the window opened is counted where what was recorded of it is longer "
      "than each other step: it was a slow one.",
      "SELECT count(*) + (SELECT left_out_step IS NOT NULL FROM run WHERE id = :run) FROM steps WHERE run = :run"},
@@ -50,12 +48,10 @@ static const struct ids_metric_def metrics[] = {
     {"steps.source", "found by", IDS_UNIT_NONE, IDS_BETTER_NEITHER,
      "marker: the file has a Steps line · annotation: events with step_num, or, where there are none, the annotation "
      "that recurs three times or more and in which nine tenths of the devices' work are launched · period: nothing "
-     "marks "
-     "steps, and the program with the most device time runs at even times (two thirds of the times between its ends "
-     "are within a half of their median, over four executions or more): a step is the time from one end to the next. "
-     "It is a guess: the program must run once a step. Where its executions come in groups of a fixed size, with a "
-     "longer "
-     "time or another program after each, there are no steps · none: none of these.",
+     "marks steps, and the program with the most device time runs at even times (two thirds of the times between its "
+     "ends are within a half of their median, over four executions or more): a step is the time from one end to the "
+     "next. It is a guess: the program must run once a step. Where its executions come in groups of a fixed size, with "
+     "a longer time or another program after each, there are no steps · none: none of these.",
      "SELECT coalesce(step_source, 'none') FROM run WHERE id = :run"},
 };
 
@@ -86,8 +82,7 @@ static const struct ids_table_def table_def = {
     IDS_COUNT_OF(columns),
     "One row per step: its time, mean over the devices that it has work on, and on the slowest of them. The other "
     "columns are means of the ledger's accounts: the groups of the text (work.compute, comm.transfer, comm.wait, "
-    "copy.*, "
-    "stall.device, host.* with profiler, device.*) and those by single account each sum to `duration` but for "
+    "copy.*, stall.device, host.* with profiler, device.*) and those by single account each sum to `duration` but for "
     "rounding. Times since the run's first activity.",
     0,
 };

@@ -52,13 +52,11 @@ static const struct ids_table_def waste = {
     "every device has already, or of groups of one device. gathered: an all-gather of which each device uses a slice. "
     "reduced: an all-reduce of which each device uses a slice, so that a reduce-scatter would do. layout: copies, "
     "transposes and reshapes that move data. convert: conversions of elements alone. padding: pads alone, or after a "
-    "slice. attention: a "
-    "softmax between two batched products that goes through memory, with what scales and masks its scores. serial: "
-    "something asynchronous is waited for as "
-    "soon as it is begun. `time` is self time, `per_step` of it what a step has on a device (without steps: the "
-    "window). `saving` is the most that a step could win, where the program proves it: all of what is repeated or "
-    "replicated, half of an all-reduce that could be a reduce-scatter. `why` is what shows it: what is moved, of what, "
-    "and for whom.",
+    "slice. attention: a softmax between two batched products that goes through memory, with what scales and masks its "
+    "scores. serial: something asynchronous is waited for as soon as it is begun. `time` is self time, `per_step` of "
+    "it what a step has on a device (without steps: the window). `saving` is the most that a step could win, where the "
+    "program proves it: all of what is repeated or replicated, half of an all-reduce that could be a reduce-scatter. "
+    "`why` is what shows it: what is moved, of what, and for whom.",
     0,
 };
 
@@ -78,8 +76,7 @@ static const struct ids_table_def splits = {
     "Kernels below --small-kernel of ops that XLA could fuse by their nature (elementwise work, moves, reductions), by "
     "what the program has behind them: a collective, a custom call, a matrix product, a loop or branch, a reduction, "
     "several users, the result of the program or loop, an array of other size. nothing seen: the graph shows no "
-    "reason, "
-    "so that it was XLA's choice.",
+    "reason, so that it was XLA's choice.",
     0,
 };
 

@@ -86,8 +86,7 @@ static const struct sentence {
      stays_as_it_is,
      "Arrays are copied as they are",
      {"a value is still needed when its memory is overwritten, as that of a donated argument or of what a loop "
-      "carries: "
-      "read it before what replaces it is made",
+      "carries: read it before what replaces it is made",
       "leave out clone(), and write in place where nobody else reads the tensor"}},
     {IDS_WASTE_LAYOUT,
      ALL,

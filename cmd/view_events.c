@@ -194,11 +194,11 @@ static int write_stretch(struct answer *answer, const struct stretch *stretch, s
              "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM event WHERE id = %" PRId64
              " AND track = %" PRId64 " UNION ALL SELECT e.id, e.parent FROM up JOIN event e ON e.id = up.parent), "
              "there(id) AS (SELECT up.id FROM up JOIN event e ON e.id = up.id WHERE e.start_ps + e.dur_ps > %" PRId64
-             " UNION ALL SELECT id FROM event WHERE id >= %" PRId64 " AND id < %" PRId64 ") "
-             "SELECT e.start_ps, e.dur_ps, n.id, coalesce(n.display, n.text), c.id, c.class, c.direction, o.op_name "
-             "FROM there JOIN event e ON e.id = there.id JOIN name n ON n.id = e.name "
-             "LEFT JOIN activity a ON a.event = e.id LEFT JOIN activity_class c ON c.id = a.class LEFT JOIN op o "
-             "ON o.id = c.op WHERE coalesce(e.form, 1) = 1 ORDER BY e.id",
+             " UNION ALL SELECT id FROM event WHERE id >= %" PRId64 " AND id < %" PRId64
+             ") SELECT e.start_ps, e.dur_ps, n.id, coalesce(n.display, n.text), c.id, c.class, c.direction, o.op_name "
+             "FROM there JOIN event e ON e.id = there.id JOIN name n ON n.id = e.name LEFT JOIN activity a ON a.event "
+             "= e.id LEFT JOIN activity_class c ON c.id = a.class LEFT JOIN op o ON o.id = c.op WHERE coalesce(e.form, "
+             "1) = 1 ORDER BY e.id",
              stretch->first - 1, stretch->track, ids_sat_sub(answer->from_ps, stretch->shift_ps), stretch->first,
              stretch->last);
     int code = ask(answer->query, sql, err);

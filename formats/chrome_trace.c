@@ -651,8 +651,7 @@ static int say_losses(struct reader *reader, struct ids_error *err) {
     if (!code)
         code = say(reader, IDS_DAMAGE, "chrome.broken_value",
                    "elements hold values that are not JSON (a word, a number, an escape or a control character), which "
-                   "were taken as "
-                   "they are written",
+                   "were taken as they are written",
                    losses->broken_at, losses->broken, err);
     for (size_t i = 0; i < sizeof all / sizeof *all && !code; i++)
         code = say(reader, all[i].severity, all[i].id, all[i].text, -1, all[i].count, err);

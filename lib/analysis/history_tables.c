@@ -19,11 +19,10 @@ const struct ids_table_def ids_history_table = {
     history_columns,
     IDS_HISTORY_COLUMNS,
     "What the agent saw of a process under capture: its latest steps, at most 10,000, whether or not a window was "
-    "open. "
-    "A step takes from its beginning to that of the next one, without the time for which the program stood still for a "
-    "window. Slow are steps that took longer than --when says, without it more than twice the running median of 101 "
-    "steps; the first ten are not judged. `line` has a character for each part of the steps: ▁ is below 1.25 medians, "
-    "then ▂ below 1.5, ▃ 2, ▄ 3, ▅ 4, ▆ 6, ▇ 8, and █. `compilations` are those of the whole process.",
+    "open. A step takes from its beginning to that of the next one, without the time for which the program stood still "
+    "for a window. Slow are steps that took longer than --when says, without it more than twice the running median of "
+    "101 steps; the first ten are not judged. `line` has a character for each part of the steps: ▁ is below 1.25 "
+    "medians, then ▂ below 1.5, ▃ 2, ▄ 3, ▅ 4, ▆ 6, ▇ 8, and █. `compilations` are those of the whole process.",
     IDS_TABLE_TOP | IDS_TABLE_WHOLE,
 };
 

@@ -35,7 +35,6 @@ const char *ids_grpc_name(int status) {
 const char *ids_grpc_remedy(int status, const char *message) {
     if (strstr(message, "nother profiling session"))
         return "wait until the profile that is recorded there ends (the program's own, TensorBoard's, another "
-               "idsprof), "
-               "then try again";
+               "idsprof), then try again";
     return status >= 0 && status < STATUSES ? statuses[status].remedy : NULL;
 }

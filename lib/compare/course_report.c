@@ -32,10 +32,8 @@ static const struct ids_table_def changes_def = {
     change_columns,
     COUNT_OF(change_columns),
     "One row per figure whose level changes, in SI units. What changes at the same run has one number (`change`): "
-    "`run` is "
-    "the first run of the new level, and it may as well be one of `first` to `last`. `role` is cause, part (of a "
-    "cause) "
-    "or effect (what a cause moved). The difference lies between `low` and `high`.",
+    "`run` is the first run of the new level, and it may as well be one of `first` to `last`. `role` is cause, part "
+    "(of a cause) or effect (what a cause moved). The difference lies between `low` and `high`.",
     0};
 
 static const struct ids_column_def drift_columns[] = {

@@ -85,13 +85,10 @@ static const struct ids_table_def structure_def = {
     structure_columns,
     COUNT_OF(structure_columns),
     "What the two sides compute differently, by their compiled programs, which is certain whatever the times are. "
-    "what: "
-    "program, renamed; of a program's HLO (the report's table program_facts) input, donated, sharding, collective, "
-    "groups, custom_call, remat; batch or element_type where nearly all shapes changed alike; dimension where one "
-    "changed "
-    "in several ops; of the ops of a scope "
-    "ops (how many), shape, executions, computation (other operands or attributes). count: of how many instructions or "
-    "ops.",
+    "what: program, renamed; of a program's HLO (the report's table program_facts) input, donated, sharding, "
+    "collective, groups, custom_call, remat; batch or element_type where nearly all shapes changed alike; dimension "
+    "where one changed in several ops; of the ops of a scope ops (how many), shape, executions, computation (other "
+    "operands or attributes). count: of how many instructions or ops.",
     IDS_TABLE_TOP};
 
 static const struct ids_column_def part_columns[] = {
@@ -112,10 +109,8 @@ static const struct ids_table_def parts_def = {
     part_columns,
     COUNT_OF(part_columns),
     "The difference of the two ledgers by account, as means over the devices; the changes sum to the change of the "
-    "whole. "
-    "`id` "
-    "is the metric of the account (steps.*; without steps idle.*, and of busy time device.working and device.stalled), "
-    "`culprit` whose time in it changed most, and `culprit_change` by how much.",
+    "whole. `id` is the metric of the account (steps.*; without steps idle.*, and of busy time device.working and "
+    "device.stalled), `culprit` whose time in it changed most, and `culprit_change` by how much.",
     0};
 
 static const struct ids_column_def change_columns[] = {
@@ -153,8 +148,8 @@ static const struct ids_table_def ops_def = {
     op_columns,
     COUNT_OF(op_columns),
     "One row per op of either side, per step (or in the window) and device, largest contribution first: same, slower, "
-    "faster, "
-    "added, removed; matched by fingerprint, shape (name without number, and shape), place (in the program) or name.",
+    "faster, added, removed; matched by fingerprint, shape (name without number, and shape), place (in the program) or "
+    "name.",
     IDS_TABLE_TOP};
 static const struct ids_column_def kernel_columns[] = {MATCH_COLUMNS(name, "kernel")};
 static const struct ids_table_def kernels_def = {"kernels",

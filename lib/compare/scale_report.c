@@ -39,13 +39,12 @@ static const struct ids_table_def cells_def = {
     cell_columns,
     COUNT_OF(cell_columns),
     "One row per method and number of devices, also where nothing was recorded (`success` false, and `why`). `step` is "
-    "the "
-    "mean of the recordings' steps, and its 99 % interval `low` to `high` goes from run to run, with fewer than "
+    "the mean of the recordings' steps, and its 99 % interval `low` to `high` goes from run to run, with fewer than "
     "three recordings from step to step. `method_speedup` is the step of the method `against` ÷ this one, on as many "
     "devices; `speedup`, `efficiency`, `ideal` and `loss` are against the method's fewest devices, and the parts of "
     "the loss are in the table losses. `exposed` is comm.transfer + comm.wait of a step and device; `bytes` the "
-    "messages of its collectives; `overlap` the share of collective time beside compute; `balance` the mean of "
-    "the devices' working time ÷ the most.",
+    "messages of its collectives; `overlap` the share of collective time beside compute; `balance` the mean of the "
+    "devices' working time ÷ the most.",
     0};
 
 static const struct ids_column_def reason_columns[] = {
@@ -135,8 +134,7 @@ static const struct ids_table_def traces_def = {
     trace_columns,
     COUNT_OF(trace_columns),
     "One row per recording: `time` is its mean step; where `success` is false, `why` says why it could not be used. "
-    "`named` "
-    "and `recorded` are the devices that its name says and that its trace holds.",
+    "`named` and `recorded` are the devices that its name says and that its trace holds.",
     0};
 
 const struct ids_table_def *const ids_scale_tables[] = {&ids_findings_table, &cells_def,  &reasons_def, &losses_def,

@@ -138,8 +138,7 @@ const struct ids_mcp_tool ids_mcp_diff_tool = {
     .limit = "top",
     .members = "{\"comparable\":{\"type\":\"boolean\"},\"findings\":{\"type\":\"array\"},\"verdict\":{\"type\":"
                "\"string\"},\"causes\":{\"type\":\"array\"},\"figures\":{\"type\":\"array\"},\"programs\":{\"type\":"
-               "\"array\"},"
-               "\"changes\":{\"type\":\"array\"},\"ops\":{\"type\":\"array\"}}",
+               "\"array\"},\"changes\":{\"type\":\"array\"},\"ops\":{\"type\":\"array\"}}",
     .always = "[\"comparable\",\"findings\"]",
     .run = run_diff,
 };

@@ -252,10 +252,9 @@ int ids_summary_tables(sqlite3 *db, const struct ids_table_def *const *tables, s
 }
 
 int ids_summary_index(sqlite3 *db, struct ids_error *err) {
-    static const char indexes[] =
-        "SELECT group_concat('CREATE INDEX \"' || name || '_run\" ON \"' || name || '\" (run)', ';') FROM "
-        "sqlite_schema "
-        "WHERE type = 'table' AND (name GLOB 'report_*' OR name IN ('meta', 'property', 'metric', 'advice', 'diag'))";
+    static const char indexes[] = "SELECT group_concat('CREATE INDEX \"' || name || '_run\" ON \"' || name || '\" "
+                                  "(run)', ';') FROM sqlite_schema WHERE type = 'table' AND (name GLOB 'report_*' OR "
+                                  "name IN ('meta', 'property', 'metric', 'advice', 'diag'))";
     sqlite3_stmt *statement = NULL;
     char *sql = NULL;
     if (sqlite3_prepare_v2(db, indexes, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
