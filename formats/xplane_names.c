@@ -13,12 +13,13 @@
 static int read_entry(struct ids_xplane_reader *reader, struct ids_span_bytes span, uint64_t *ret_key,
                       struct ids_pb *ret_value, struct ids_error *err) {
     const uint8_t *bytes;
+    *ret_key = 0;
+    *ret_value = (struct ids_pb){NULL, NULL};
     int code = ids_pb_file_bytes(&reader->file, span, &bytes, err);
     if (code || !bytes) return code;
     struct ids_pb pb = {bytes, bytes + span.length};
     struct ids_pb_field field;
     int more;
-    *ret_key = 0;
     *ret_value = (struct ids_pb){bytes, bytes};
     while ((more = ids_pb_next(&pb, &field)) > 0) {
         if (field.number == ENTRY_KEY && field.wire == IDS_PB_VARINT) *ret_key = field.value;
