@@ -11,15 +11,14 @@ work=$PWD/build/wheel
 version=$(sed -n 's/^project(idsprof VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 arch=${1:-$(uname -m)}
 folder=$work/static-$arch
-trap 'echo "static/build.sh: FAILED in line $LINENO; what is needed stands at its head" >&2' ERR
 
 # shellcheck source=packaging/zig.sh
 source packaging/zig.sh
 zig_tools "$folder/bin" "$arch-linux-musl"
-bash packaging/wheel/libraries.sh "$arch" "$folder/prefix" musl
-PKG_CONFIG_LIBDIR=$folder/prefix/lib/pkgconfig cmake -S . -B "$folder/program" -G Ninja \
+bash packaging/wheel/libraries.sh "$arch" "$folder/prefix" linux-musl
+PKG_CONFIG_LIBDIR=$folder/prefix/lib/pkgconfig logged "$folder/configure.log" cmake -S . -B "$folder/program" -G Ninja \
     -DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$arch" "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_AR=$AR" "-DCMAKE_RANLIB=$RANLIB" \
-    -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS_RELEASE=-O3 -g0" -DIDS_LTO=ON "-DCMAKE_EXE_LINKER_FLAGS=-s -static" >/dev/null
-cmake --build "$folder/program" --target idsprof -- ${IDS_JOBS:+-j "$IDS_JOBS"} >"$folder/log" || { grep -E 'error|FAILED' "$folder/log" >&2; false; }
+    -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS_RELEASE=-O3 -g0" -DIDS_LTO=ON -DIDS_CAPTURE=OFF "-DCMAKE_EXE_LINKER_FLAGS=-s -static"
+logged "$folder/build.log" cmake --build "$folder/program" --target idsprof -- ${IDS_JOBS:+-j "$IDS_JOBS"}
 cp "$folder/program/idsprof" "$work/idsprof-$version-static-$arch"
 echo "$work/idsprof-$version-static-$arch"

@@ -16,16 +16,19 @@ source packaging/zig.sh
 
 build() { # ARCH
     local arch=$1 folder=$work/$1 emulator=""
+    [[ $arch == x86_64 || $arch == aarch64 ]] || stop "there is no wheel for '$arch' (x86_64, aarch64)"
+    [[ $arch == x86_64 ]] || need aarch64-linux-gnu-as=binutils-aarch64-linux-gnu
+    [[ $arch == "$(uname -m)" ]] || need "qemu-$arch=qemu-user"
     zig_tools "$folder/bin" "$arch-linux-gnu.2.17"
     bash $here/libraries.sh "$arch" "$folder/prefix"
     [[ $arch == "$(uname -m)" ]] || emulator="qemu-$arch -L /usr/$arch-linux-gnu" # the program prints its completions
-    PKG_CONFIG_LIBDIR=$folder/prefix/lib/pkgconfig cmake -S . -B "$folder/program" -G Ninja \
+    PKG_CONFIG_LIBDIR=$folder/prefix/lib/pkgconfig logged "$folder/configure.log" cmake -S . -B "$folder/program" -G Ninja \
         -DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$arch" "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_AR=$AR" "-DCMAKE_RANLIB=$RANLIB" \
         "-DCMAKE_CROSSCOMPILING_EMULATOR=$emulator" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS_RELEASE=-O3 -g0" -DIDS_LTO=ON \
-        -DCMAKE_EXE_LINKER_FLAGS=-s -DCMAKE_SHARED_LINKER_FLAGS=-s -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_PREFIX=/usr >/dev/null
-    ninja -C "$folder/program" --quiet installed
+        -DCMAKE_EXE_LINKER_FLAGS=-s -DCMAKE_SHARED_LINKER_FLAGS=-s -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_PREFIX=/usr
+    logged "$folder/build.log" ninja -C "$folder/program" ${IDS_JOBS:+-j "$IDS_JOBS"} installed
     rm -rf "$folder/installed"
-    DESTDIR=$folder/installed cmake --install "$folder/program" >/dev/null
+    DESTDIR=$folder/installed logged "$folder/install.log" cmake --install "$folder/program"
     "$python" $here/assemble.py "$version" "$arch" "$folder/installed/usr" "$folder/prefix" "$work"
 }
 

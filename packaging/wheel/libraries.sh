@@ -1,11 +1,11 @@
 #!/bin/bash
-# libraries.sh ARCH PREFIX [LIBC]: builds the libraries that idsprof is made of, static, from Debian's sources, with $CC and for its C
-# library: gnu unless told otherwise, or musl.
+# libraries.sh ARCH PREFIX [SYSTEM]: builds the libraries that idsprof is made of, static, from Debian's sources, with $CC: for Linux with
+# glibc unless told otherwise (linux-musl, apple-darwin).
 #
 # Called by the scripts build.sh, which say what is needed. Each library is made by its own build where that can be told about another compiler,
 # and of its sources where it is one file. What is made already is not made again.
 set -euo pipefail
-arch=$1 prefix=$2 libc=${3:-gnu}
+arch=$1 prefix=$2 system=${3:-linux-gnu}
 work=$(dirname "$prefix")
 sources=$work/../sources
 packages=(zlib libisal libzstd xz-utils libarchive protobuf-c cjson sqlite3 nghttp2 libmicrohttpd)
@@ -24,8 +24,11 @@ fetch_sources() {
     [[ -e $sources/parts/sources.list ]] && mv "$sources/parts/sources.list" "$sources/parts/system.list"
     options=(-o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$sources/parts" -o "Dir::State::Lists=$sources/lists"
         -o "Dir::Cache=$sources/cache" -o APT::Sandbox::User= -qq)
-    apt-get "${options[@]}" update
-    (cd "$sources" && apt-get "${options[@]}" source "${packages[@]}" >/dev/null)
+    if ! { apt-get "${options[@]}" update && (cd "$sources" && apt-get "${options[@]}" source "${packages[@]}"); } >"$sources/log" 2>&1; then
+        tail -n 5 "$sources/log" >&2
+        echo "libraries.sh: apt-get cannot get the sources of ${packages[*]}: are Debian's archives in reach? All that it said: $sources/log" >&2
+        exit 1
+    fi
     echo "${packages[*]}" >"$sources/fetched"
 }
 
@@ -53,17 +56,22 @@ archive() { # LIBRARY OBJECTS...
     $AR rcs "$@"
 }
 
-make_zlib() {
-    cp -r "$(folder_of zlib)/." .
-    CHOST=$host ./configure --static --prefix="$prefix" >/dev/null
-    make -s libz.a && cp libz.a "$prefix/lib" && cp zlib.h zconf.h "$prefix/include"
+make_zlib() { # of its sources: its own configuration asks which system runs it; and this version takes any macOS for one without fdopen
+    local file
+    for file in "$(folder_of zlib)"/*.c; do
+        "$CC" "${flags[@]}" -DHAVE_UNISTD_H -DHAVE_STDARG_H -DHAVE_HIDDEN -Dfdopen=fdopen -c "$file" -o "$(basename "$file" .c).o"
+    done
+    archive "$prefix/lib/libz.a" ./*.o
+    cp "$(folder_of zlib)"/{zlib,zconf}.h "$prefix/include"
     describe zlib "$(version_of zlib)" -lz
 }
 
 make_libisal() {
     cp -r "$(folder_of libisal)/." .
-    local assembler=nasm
-    if [[ $arch == aarch64 ]]; then # written for GNU's assembler: clang's takes other names of registers
+    local assembler=nasm variant=$arch
+    if [[ $system == apple-darwin ]]; then
+        variant=noarch # this version's assembly is ELF's
+    elif [[ $arch == aarch64 ]]; then # written for GNU's assembler: clang's takes other names of registers
         assembler=$PWD/gnu-as
         cat >"$assembler" <<END
 #!/bin/bash
@@ -80,7 +88,7 @@ $CC -E -x assembler-with-cpp -D__ASSEMBLY__ "\${options[@]}" "\$in" | aarch64-li
 END
         chmod +x "$assembler"
     fi
-    make -s -f Makefile.unx host_cpu="$arch" units="igzip crc" CC="$CC ${flags[*]}" AS="$assembler" AR="$AR" STRIP=true lib 2>&1 | grep -v -- '--->' || true
+    make -s -f Makefile.unx host_cpu="$variant" units="igzip crc" CC="$CC ${flags[*]}" AS="$assembler" AR="$AR" STRIP=true lib
     cp bin/isa-l.a "$prefix/lib/libisal.a"
     mkdir -p "$prefix/include/isa-l" && cp include/igzip_lib.h include/crc.h include/crc64.h "$prefix/include/isa-l"
     cp "$prefix/include/isa-l/"*.h "$prefix/include"
@@ -155,10 +163,12 @@ make_libmicrohttpd() { # a server on loopback: no TLS
 
 fetch_sources
 sources=$(cd "$sources" && pwd)
-host=$arch-linux-$libc
+host=$arch-$system
+cmake_system=Linux
+[[ $system == apple-darwin ]] && cmake_system=Darwin
 flags=(-O3 -fPIC -fvisibility=hidden -w)
 export CFLAGS="${flags[*]}"
-cross=(-DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$arch" "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_AR=$AR" "-DCMAKE_RANLIB=$RANLIB"
+cross=("-DCMAKE_SYSTEM_NAME=$cmake_system" "-DCMAKE_SYSTEM_PROCESSOR=$arch" "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_AR=$AR" "-DCMAKE_RANLIB=$RANLIB"
     -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS=-fPIC -fvisibility=hidden -w" "-DCMAKE_FIND_ROOT_PATH=$prefix" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY
     -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY)
 mkdir -p "$prefix"/{lib/pkgconfig,include}
@@ -167,7 +177,14 @@ for package in "${packages[@]}"; do
     [[ -e $made ]] && continue
     echo "building $package $(version_of "$package")"
     rm -rf "$work/build-$package" && mkdir -p "$work/build-$package"
-    (cd "$work/build-$package" && "make_$package")
+    failed=0
+    bash -c "$(declare -f "make_$package" folder_of version_of describe archive); $(declare -p arch prefix system host sources flags cross)
+        set -euo pipefail; cd '$work/build-$package'; make_$package" >"$work/build-$package.log" 2>&1 || failed=$?
+    if ((failed)); then
+        tail -n 20 "$work/build-$package.log" >&2
+        echo "libraries.sh: $package cannot be built ($failed); all that was said: $work/build-$package.log" >&2
+        exit 1
+    fi
     cp "$(folder_of "$package")/debian/copyright" "$prefix/copyright-$package"
     touch "$made"
 done
