@@ -12,14 +12,16 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { PS_PER_US = 1000000, US_PER_S = 1000000, GRACE_S = 2, BYTES_OF_A_JOB = 16 << 20 };
+/* The C library reserves 64 MiB or 128 MiB of addresses for a thread, which `ulimit -v` counts: threads beside the
+ * first may have that from what there is, and where there is less one reads. */
+enum { PS_PER_US = 1000000, US_PER_S = 1000000, GRACE_S = 2, BYTES_OF_A_JOB = 128 << 20 };
 #define PS_PER_S INT64_C(1000000000000)
 
 struct ids_reading ids_reading = {.timeout_ps = 60 * PS_PER_S, .max_memory = INT64_C(2) << 30};
 
 /* Who says how many wants them, however small the file is; but each needs room to work. */
 static void set_jobs(void) {
-    int64_t most = (int64_t)(ids_memory_limit() / BYTES_OF_A_JOB), jobs = ids_reading.jobs;
+    int64_t most = 1 + (int64_t)(ids_memory_limit() / BYTES_OF_A_JOB), jobs = ids_reading.jobs;
     if (most > IDS_JOBS_MAX) most = IDS_JOBS_MAX;
     if (!jobs) jobs = ids_processors();
     if (jobs > most) jobs = most;

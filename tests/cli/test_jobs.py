@@ -21,23 +21,23 @@ from xspace import Plane, Ref, blob, number, space  # noqa: E402
 failures = []
 
 
-def report(path, jobs, limit=None):
+def report(path, jobs, limit=None, of=resource.RLIMIT_DATA):
     """Exit code, standard output and error."""
     def bound():
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        resource.setrlimit(of, (limit, limit))
     done = subprocess.run([IDSPROF, 'report', '--json', '--no-cache', f'--jobs={jobs}', str(path)], capture_output=True, timeout=300,
                           preexec_fn=bound if limit else None)
     return done.returncode, done.stdout, done.stderr
 
 
-def compare(path, what, status=None, limit=None, has=b''):
-    one = report(path, 1, limit)
+def compare(path, what, status=None, has=b'', **limited):
+    one = report(path, 1, **limited)
     if status is not None and one[0] != status:
         failures.append(f'{what}: exit {one[0]}, not {status}: {one[2][-300:]}')
     if has not in one[1] + one[2]:
         failures.append(f'{what}: no {has} in the report')
     for jobs in 2, 16:
-        if report(path, jobs, limit) != one:
+        if report(path, jobs, **limited) != one:
             failures.append(f'{what}: {jobs} jobs say something else than one')
 
 
@@ -123,13 +123,16 @@ def lost_names():
     return space([plane])
 
 
-def many_kernels(count, devices=1):
-    planes = [Plane(f'/device:GPU:{device}') for device in range(devices)]
-    for gpu in planes:
+def many_kernels(*counts):
+    """A GPU for each, with so many kernels on four streams."""
+    planes = []
+    for device, count in enumerate(counts):
+        gpu = Plane(f'/device:GPU:{device}')
         for stream in range(4):
             gpu.line(stream + 1, f'Stream #{stream}(Kernel)')
             for i in range(count // 4):
                 gpu.event('k', i * 1000, 700, {'correlation_id': 1})
+        planes.append(gpu)
     return space(planes)
 
 
@@ -189,10 +192,12 @@ def made(folder):
         for _ in range(3):
             broken[cut.randrange(len(broken))] = cut.randrange(256)
         check(f'broken{i}', bytes(broken))
-    if not SANITIZED: # above a fifth of it: the first part of the run is reported
-        check('too_much', many_kernels(160000), limit=64 << 20, has=b'model.part')
-        # The first device fills the room: threads hold nothing of the next ones, of which one thread holds nothing either.
-        check('too_much_twice', many_kernels(400000, devices=3), limit=64 << 20, has=b'model.part')
+    if not SANITIZED: # above a fifth of it, and enough for two threads: the first part of the run is reported
+        check('too_much', many_kernels(260000), limit=128 << 20, has=b'model.part')
+        # The first device fills the room: threads hold nothing of the next one, of which one thread holds nothing either.
+        check('too_much_twice', many_kernels(300000, 1400000), limit=128 << 20, has=b'model.part')
+        # Threads reserve addresses, which `ulimit -v` counts.
+        check('few_addresses', many_kernels(*12 * [40000]), limit=200 << 20, of=resource.RLIMIT_AS, status=0)
 
 
 def main():
