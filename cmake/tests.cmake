@@ -181,9 +181,6 @@ target_compile_options(stub_program PRIVATE -fno-sanitize=all -fno-lto -Wno-miss
 target_link_options(stub_program PRIVATE -fno-sanitize=all -fno-lto -rdynamic)
 set_target_properties(stub_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${stubs} OUTPUT_NAME program BUILD_RPATH "${stubs}/cuda")
 target_link_libraries(stub_program PRIVATE stub_cuda ids_warnings Threads::Threads ${CMAKE_DL_LIBS})
-# What tests use beside the program, the collectors and the unit tests: all that tests of an installed program need built.
-add_custom_target(test_support DEPENDS capture_double failing_malloc short_timer pjrt_double pjrt_program pjrt_bench
-    stub_cuda stub_cupti13 stub_cupti12 stub_cupti_old stub_program)
 # The same program with the collector in it, so that the sanitizers see it work.
 add_executable(stub_program_inside ${PROJECT_SOURCE_DIR}/tests/cuda/program.c)
 target_compile_definitions(stub_program_inside PRIVATE STUB_INSIDE)
@@ -192,3 +189,6 @@ target_compile_options(stub_program_inside PRIVATE ${IDS_NO_LTO} -Wno-missing-pr
 target_link_options(stub_program_inside PRIVATE ${IDS_NO_LTO} -rdynamic)
 set_target_properties(stub_program_inside PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${stubs} OUTPUT_NAME program_inside BUILD_RPATH "${stubs}/cuda")
 target_link_libraries(stub_program_inside PRIVATE stub_cuda ids_cuda ids_agent ids_warnings Threads::Threads)
+# What tests use beside the program, the collectors and the unit tests: all that tests of an installed program need built.
+add_custom_target(test_support DEPENDS capture_double failing_malloc short_timer pjrt_double pjrt_program pjrt_bench
+    stub_cuda stub_cupti13 stub_cupti12 stub_cupti_old stub_program stub_program_inside)

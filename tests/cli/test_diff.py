@@ -32,7 +32,7 @@ def check(ok, message):
 
 
 def diff(*arguments, status=0):
-    done = subprocess.run([IDSPROF, 'diff', *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([IDSPROF, 'diff', *map(str, arguments)], capture_output=True, text=True, timeout=120, cwd=SOURCE)
     check(done.returncode == status, f'diff {arguments}: exit {done.returncode}, not {status}: {done.stderr.strip()[-300:]}')
     return done
 
@@ -153,7 +153,7 @@ def check_unlike(folder):
 
 
 def check_forms():
-    pair = (COMPARE / 'base', COMPARE / 'doubled')
+    pair = [COMPARE.relative_to(SOURCE) / name for name in ('base', 'doubled')] # a line has room for them wherever the tree is
     first = diff('--json', *pair).stdout
     check(first == diff('--json', *pair).stdout == diff('--json', '--no-cache', *pair).stdout, 'the cache changes a comparison')
     tables = diff('--csv', *pair).stdout.split('\n\n')

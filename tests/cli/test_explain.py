@@ -27,7 +27,8 @@ def check(ok, message):
 
 
 def run(*arguments, cache):
-    return subprocess.run([IDSPROF, *map(str, arguments)], capture_output=True, text=True, timeout=120, env={**os.environ, 'XDG_CACHE_HOME': str(cache)})
+    return subprocess.run([IDSPROF, *map(str, arguments)], capture_output=True, text=True, timeout=120, cwd=SOURCE,
+                          env={**os.environ, 'XDG_CACHE_HOME': str(cache)})
 
 
 def explained(path, metric, cache):
@@ -54,7 +55,7 @@ def check_run(cache):
 
 def check_where(cache):
     """report says how to have the statement run, and runs it itself where the rows are there."""
-    path = MINI / 'util_tpu_done.mini'
+    path = MINI.relative_to(SOURCE) / 'util_tpu_done.mini' # a line has room for it wherever the tree is
     shutil.rmtree(cache, ignore_errors=True)
     out = run('report', path, '--explain', 'device.working', cache=cache).stdout
     check(f'from rows    idsprof query {path} --explain device.working\n' in out and 'SQL ' in out, f'without rows: {out}')

@@ -11,6 +11,7 @@ bare_tree_make() { # FOLDER SUITE
     rm "$1.log"
     apt-config dump Acquire >"$1/etc/apt/apt.conf.d/90host"
     cp /etc/resolv.conf "$1/etc/resolv.conf"
+    printf '127.0.0.1 localhost\n' >"$1/etc/hosts" # as Debian's installer does
     cp -r /usr/local/share/ca-certificates "$1/usr/local/share/" 2>/dev/null || true
 }
 
@@ -22,8 +23,12 @@ bare_tree_mount() { # FOLDER: the sanitizers read /proc/self
     done
 }
 
-# The mounts first: a folder of the host must not be emptied through one.
+# What still runs in it first, which would hold its mounts; then these: a folder of the host must not be emptied through one.
 bare_tree_remove() { # FOLDER
+    local pid
+    for pid in /proc/[0-9]*; do
+        if [[ $(readlink "$pid/root" || true) == "$(realpath "$1")" ]]; then kill -9 "${pid#/proc/}" || true; fi
+    done
     umount -R "$1/dev" "$1/proc" 2>/dev/null || true
     mountpoint -q "$1/dev" || mountpoint -q "$1/proc" || rm -rf --one-file-system "$1"
 }
