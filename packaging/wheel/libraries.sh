@@ -70,7 +70,7 @@ make_libisal() {
     cp -r "$(folder_of libisal)/." .
     local assembler=nasm variant=$arch
     if [[ $system == apple-darwin ]]; then
-        variant=noarch # this version's assembly is ELF's
+        variant=base_aliases # in C: this version's assembly is ELF's
     elif [[ $arch == aarch64 ]]; then # written for GNU's assembler: clang's takes other names of registers
         assembler=$PWD/gnu-as
         cat >"$assembler" <<END
