@@ -15,6 +15,7 @@ void ids_python_codes_done(struct ids_python_codes *codes) {
     for (uint32_t i = 0; i < codes->count; i++) {
         free(codes->at[i].file);
         free(codes->at[i].name);
+        free(codes->at[i].qualified);
         free(codes->at[i].lines);
     }
     free(codes->at);
@@ -116,10 +117,12 @@ static int read_code(const struct ids_python_layout *layout, uintptr_t address, 
     code->is_generator = (flags & OF_GENERATORS) != 0;
     code->file = copy_text(layout, code->file_object);
     code->name = copy_text(layout, code->name_object);
+    code->qualified = layout->code_qualified ? copy_text(layout, word_of(object, layout->code_qualified)) : NULL;
     if (code->file && code->name && !copy_bytes(word_of(object, layout->code_lines), &code->lines, &code->lines_size))
         return 0;
     free(code->file);
     free(code->name);
+    free(code->qualified);
     free(code->lines);
     return -1;
 }

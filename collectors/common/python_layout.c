@@ -122,6 +122,8 @@ static int find_code(struct ids_python_layout *layout) {
     layout->code_type = (uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
     layout->code_filename = member_of(layout->code_type, "co_filename");
     layout->code_name = member_of(layout->code_type, "co_name");
+    layout->code_qualified = member_of(layout->code_type, "co_qualname");
+    if (layout->code_qualified + 8 > IDS_PYTHON_CODE) layout->code_qualified = 0;
     layout->code_first_line = member_of(layout->code_type, "co_firstlineno");
     layout->code_flags = member_of(layout->code_type, "co_flags");
     layout->code_lines = member_of(layout->code_type, layout->minor >= 10 ? "co_linetable" : "co_lnotab");

@@ -28,9 +28,10 @@ static void read_file(struct ids_python_source *source) {
     if (file < 0) return;
     off_t size = lseek(file, 0, SEEK_END); /* an error for a pipe, and 0 for a device */
     if (size > 0 && size < LONGEST) {
-        source->text = malloc((size_t)size);
+        source->text = malloc((size_t)size + 1);
         ssize_t got = source->text ? pread(file, source->text, (size_t)size, 0) : 0;
         source->size = got > 0 ? (size_t)got : 0;
+        if (source->text) source->text[source->size] = '\0';
     }
     close(file);
 }
@@ -61,6 +62,13 @@ static const char *line_at(const struct ids_python_source *source, int line) {
         if (at) at++;
     }
     return NULL;
+}
+
+const char *ids_python_source_line(struct ids_python_sources *sources, const struct ids_python_code *code,
+                                   const char **ret_text) {
+    const struct ids_python_source *source = code->first_line > 0 ? source_of(sources, code->file) : NULL;
+    *ret_text = source ? source->text : NULL;
+    return source ? line_at(source, code->first_line) : NULL;
 }
 
 /* --- the text of a call ----------------------------------------------------------------------------------------- */

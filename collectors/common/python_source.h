@@ -22,4 +22,9 @@ int ids_python_called(struct ids_python_sources *sources, const struct ids_pytho
 /* The same of one line's text, from `begin` to `end` of it. */
 int ids_python_called_in(const char *text, size_t length, char called[IDS_PYTHON_CALLED]);
 
+/* The line in which the code begins, and in `*ret_text` the begin of its file, a text that ends in a zero; NULL: it
+ * cannot be read. */
+const char *ids_python_source_line(struct ids_python_sources *sources, const struct ids_python_code *code,
+                                   const char **ret_text);
+
 #endif

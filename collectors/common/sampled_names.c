@@ -42,8 +42,24 @@ static int grow(struct ids_sampled_names *names) {
     return 0;
 }
 
+static int is_of_library(const struct ids_sampled_names *names, const char *file) {
+    int is_own;
+    return ids_sampled_path(file, names->folder, &is_own) != file && !is_own;
+}
+
+/* Functions of libraries are known by their names alone (lib/model/event_kind.c). */
+static int name_function(struct ids_sampled_names *names, uint32_t number) {
+    const struct ids_python_code *code = &names->codes->at[number];
+    char name[IDS_PYTHON_NAME];
+    if (names->functions[number]) return 0;
+    if (!is_of_library(names, code->file)) ids_python_name(&names->sources, code, name);
+    names->functions[number] = strdup(is_of_library(names, code->file) ? code->name : name);
+    return names->functions[number] ? 0 : -1;
+}
+
 static struct ids_sampled_place *place_of(struct ids_sampled_names *names, struct ids_python_call call) {
     if (2 * (names->place_count + 1) > names->place_room && grow(names)) return NULL;
+    if (name_function(names, call.code)) return NULL;
     struct ids_sampled_place *place = slot_of(names, call);
     if (place->at) return place;
     const struct ids_python_code *code = &names->codes->at[call.code];
@@ -85,6 +101,8 @@ static int own_line(const struct ids_sampled_names *names, uint32_t code, int ot
 int ids_sampled_names_find(struct ids_sampled_names *names, const struct ids_python_codes *codes, int minor,
                            const struct ids_samples *samples) {
     *names = (struct ids_sampled_names){.codes = codes, .minor = minor};
+    names->functions = calloc(codes->count + 1, sizeof *names->functions);
+    if (!names->functions) return -1;
     if (!getcwd(names->folder, sizeof names->folder - 1)) names->folder[0] = '\0';
     size_t length = strlen(names->folder);
     if (length && names->folder[length - 1] != '/') memcpy(names->folder + length, "/", 2);
@@ -105,6 +123,8 @@ int ids_sampled_names_find(struct ids_sampled_names *names, const struct ids_pyt
 
 void ids_sampled_names_done(struct ids_sampled_names *names) {
     ids_python_sources_done(&names->sources);
+    for (uint32_t i = 0; names->functions && i < names->codes->count; i++) free(names->functions[i]);
+    free(names->functions);
     free(names->places);
     free(names->own);
     *names = (struct ids_sampled_names){0};
@@ -130,7 +150,15 @@ void ids_sampled_name(const struct ids_sampled_names *names, struct ids_python_c
     const struct ids_sampled_place *place = slot_of(names, call);
     int is_own, line = is_innermost ? own_line(names, call.code, place->line) : place->line;
     const char *path = ids_sampled_path(code->file, names->folder, &is_own);
-    snprintf(name, IDS_SAMPLED_NAME, "$%s%.700s:%d %.256s", is_own ? "./" : "", path, line, code->name);
+    snprintf(name, IDS_SAMPLED_NAME, "$%s%.700s:%d %.256s", is_own ? "./" : "", path, line,
+             names->functions[call.code]);
+}
+
+int ids_sampled_is_part(const struct ids_sampled_names *names, struct ids_python_call inner,
+                        struct ids_python_call outer) {
+    const struct ids_python_code *part = &names->codes->at[inner.code], *whole = &names->codes->at[outer.code];
+    return !inner.from_c && ids_python_is_inline(part->name) && !strcmp(part->file, whole->file) &&
+           !strcmp(names->functions[inner.code], names->functions[outer.code]);
 }
 
 const char *ids_sampled_called(const struct ids_sampled_names *names, struct ids_python_call call) {

@@ -6,7 +6,7 @@
 #ifndef IDS_COLLECTORS_COMMON_SAMPLED_NAMES_H
 #define IDS_COLLECTORS_COMMON_SAMPLED_NAMES_H
 
-#include "collectors/common/python_source.h"
+#include "collectors/common/python_names.h"
 #include "collectors/common/samples.h"
 
 enum { IDS_SAMPLED_NAME = 1024 };
@@ -14,6 +14,7 @@ enum { IDS_SAMPLED_NAME = 1024 };
 struct ids_sampled_names {
     const struct ids_python_codes *codes;
     int minor;
+    char **functions; /* of codes whose calls were sampled, what people call them; of libraries as Python does */
     char folder[512]; /* the program's own, with a slash behind it; "": unknown */
     struct ids_python_sources sources;
     struct ids_sampled_place *places; /* by code and instruction, by a hash */
@@ -30,6 +31,9 @@ void ids_sampled_names_done(struct ids_sampled_names *names);
 /* The name of a call; `is_innermost`: nothing is called by it that is known. */
 void ids_sampled_name(const struct ids_sampled_names *names, struct ids_python_call call, int is_innermost,
                       char name[IDS_SAMPLED_NAME]);
+/* Whether `inner`, which `outer` calls, is a part of that function: a comprehension, or a lambda. */
+int ids_sampled_is_part(const struct ids_sampled_names *names, struct ids_python_call inner,
+                        struct ids_python_call outer);
 /* The C function that it calls, "$gc collect"; NULL: none, or it is not known. */
 const char *ids_sampled_called(const struct ids_sampled_names *names, struct ids_python_call call);
 

@@ -29,6 +29,7 @@ static uint32_t names_of_run(void *context, const struct ids_sample_run *run, in
     char name[IDS_SAMPLED_NAME];
     uint32_t count = 0;
     for (uint32_t c = run->depth; c-- > 0;) {
+        if (c && ids_sampled_is_part(&writing->names, calls[c - 1], calls[c])) continue;
         const char *called = !c || calls[c - 1].from_c ? ids_sampled_called(&writing->names, calls[c]) : NULL;
         /* A "with" in front of a frame calls that one; the lock is what it is when nothing is called. */
         if (c && called && !strcmp(called, "$<unknown> __enter__")) called = NULL;

@@ -155,8 +155,11 @@ enum ids_kind ids_kind_of_python_frame(struct ids_text name) {
     const char *slash = frame.file.length ? memrchr(frame.file.at, '/', frame.file.length) : NULL;
     const char *file = slash ? slash + 1 : frame.file.at;
     size_t length = slash ? (size_t)(frame.file.at + frame.file.length - file) : frame.file.length;
+    const char *dot = frame.function.length ? memrchr(frame.function.at, '.', frame.function.length) : NULL;
+    const char *function = dot ? dot + 1 : frame.function.at; /* without its class */
+    size_t function_length = (size_t)(frame.function.at + frame.function.length - function);
     for (size_t i = 0; i < sizeof python / sizeof *python; i++) {
-        if (!equals(frame.function.at, frame.function.length, python[i].function)) continue;
+        if (!equals(function, function_length, python[i].function)) continue;
         if (!python[i].file || equals(file, length, python[i].file)) return python[i].kind;
     }
     return IDS_KIND_PYTHON;

@@ -24,7 +24,7 @@ def names():
     for name in noted:
         if name == 'end':
             continue
-        place = re.fullmatch(r'\$test_awaits\.py:(\d+) await (\w+)', name)
+        place = re.fullmatch(r'\$test_awaits\.py:(\d+) await ([\w.]+)', name)
         found[place[2] if place else name] += 1
     return found
 
@@ -102,9 +102,32 @@ async def records(count):
         yield item
 
 
+async def every_other(count):
+    async for item in records(2 * count):
+        if item % 2:
+            yield item
+
+
+class Reader:
+    async def line(self):
+        await asyncio.sleep(.005)
+
+    def __await__(self):        # of Python's protocol: what awaits this awaits a wrapper of the coroutine
+        return self.line().__await__()
+
+
 async def of_a_generator(_):
     async for _ in records(4):
         pass
+
+
+async def of_a_generator_of_another(_):
+    [item async for item in every_other(2)]
+
+
+async def by_a_method(_):
+    for _ in range(3):
+        await Reader()
 
 
 async def soonest(awaits):
@@ -148,7 +171,12 @@ def main():
     during(in_a_thread)
     check('a thread: said', set(names()) >= {'in_a_thread', '$asyncio poll'}, names())
     during(of_a_generator)
-    check('an asynchronous generator hides what it awaits: who iterates over it', set(names()) == {'of_a_generator'}, names())
+    check('an asynchronous generator: it awaits', set(names()) == {'records'}, names())
+    during(of_a_generator_of_another)
+    check('an asynchronous generator of another: the inner one', set(names()) == {'records'}, names())
+    during(by_a_method)
+    line = 'Reader.line' if sys.version_info >= (3, 11) else 'line'
+    check('an object that is awaited: the coroutine of its __await__', set(names()) == {line}, names())
     during(soonest, opener='a thread')
     check('the soonest', set(names()) == {'download'}, names())
     broken_tasks()

@@ -26,7 +26,7 @@ class Model:
     def crunch(self):
         until, count = time.monotonic() + 0.02, 0
         while time.monotonic() < until:
-            for i in range(1000): count += i & 3  #: crunch
+            for i in range(1000): count += i & 3  #: Model.crunch
         return count
 
 
@@ -34,6 +34,24 @@ def sort_rows(rows):
     until = time.monotonic() + 0.02
     while time.monotonic() < until:
         sorted(rows, reverse=True)  #: sort_rows
+
+
+def squares():
+    until = time.monotonic() + 0.02
+    while time.monotonic() < until:
+        [i * i for i in range(30000)]  #: squares
+
+
+def order(rows):
+    def by_rest(count):
+        class Order:
+            def first(self):
+                return sorted(rows, key=lambda row: row % count)  #: Order.first
+        return Order()
+
+    until = time.monotonic() + 0.02
+    while time.monotonic() < until:
+        by_rest(97).first()
 
 
 def recurse(depth):
@@ -64,6 +82,8 @@ def work():
         load_batch()
         model.crunch()
         sort_rows(rows)
+        squares()
+        order(rows)
         recurse(30)
         next(made, None)
         cuda.cuLaunchKernel()

@@ -71,7 +71,7 @@ def places():
     """Where the program says that samples must find it: {function: "function (python_program.py:LINE)"}."""
     with open(PROGRAM) as file:
         return {mark[1]: '%s (python_program.py:%d)' % (mark[1], number) for number, line in enumerate(file, 1)
-                for mark in re.finditer(r'#: (\w+)', line)}
+                for mark in re.finditer(r'#: ([\w.]+)', line)}
 
 
 def in_rounds(frames):
@@ -93,6 +93,9 @@ def judge_work(python):
     whole = sum(time for frames, time in folded if in_rounds(frames))
     check(run.name + ': these are most of it', sum(spent.values()) > 0.5 * whole, spent, whole, folded)
     check(run.name + ': called alone', not any('beside' in ' '.join(frames) and 'work' in ' '.join(frames) for frames, _ in folded), folded)
+    parts = [frames for frames, _ in folded if any('comp>' in frame or 'lambda' in frame for frame in frames)]
+    check(run.name + ': comprehensions are of their function', not parts and not any(frames.count(places()['squares']) > 1 for frames, _ in folded),
+          parts, folded)
     if version(python) >= (3, 11):
         check(run.name + ': C functions', any(frames[-2:] == [places()['load_batch'], 'time.sleep'] for frames, _ in folded), folded)
     return run

@@ -3,12 +3,21 @@
 A loop that has nothing to do waits in its selector, and the coroutines that wait are on no stack. So each wait of a selector that a loop
 makes is recorded under the innermost coroutine of the program that is awaited: "$train.py:8 await fetch_features", as frames are called.
 """
+import gc
 import os
 import sys
+import types
 
 TASKS = 256                     # more are not looked through: a server may have thousands
 KINDS = 'EpollSelector', 'PollSelector', 'SelectSelector', 'KqueueSelector', 'DevpollSelector'
 BETWEEN_TASKS = 'queues.py', 'locks.py', 'taskgroups.py', 'timeouts.py'     # what waits there waits for another task
+
+
+INLINE = '<listcomp>', '<dictcomp>', '<setcomp>', '<genexpr>', '<lambda>'
+COROUTINES = types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType
+# What Python puts between a coroutine and what it awaits, without a word of what that is: the next item of an asynchronous generator
+# ("async for", anext), and a coroutine's __await__().
+BETWEEN = 'async_generator_asend', 'async_generator_athrow', 'anext_awaitable', 'coroutine_wrapper'
 
 
 def _inside(awaited):
@@ -16,7 +25,18 @@ def _inside(awaited):
     for name in ('cr_await', 'gi_yieldfrom', 'ag_await'):
         if hasattr(awaited, name):
             return getattr(awaited, name)
+    if type(awaited).__name__ in BETWEEN:
+        kept = gc.get_referents(awaited)
+        return next((item for item in kept if isinstance(item, COROUTINES) or type(item).__name__ in BETWEEN), None)
     return None
+
+
+def _function(code):
+    """What people call it, as collectors/common/python_names.c does."""
+    name = getattr(code, 'co_qualname', code.co_name)
+    while name.rpartition('.')[2] in INLINE:
+        name = name.rpartition('.')[0].removesuffix('.<locals>')
+    return name.rpartition('.<locals>.')[2] or '<module>'
 
 
 def _frames(task):
@@ -48,7 +68,7 @@ class Waiting:
 
     def name(self):
         code = self.own.f_code
-        return '$%s:%d await %s' % (os.path.basename(code.co_filename), self.own.f_lineno or 0, code.co_name)
+        return '$%s:%d await %s' % (os.path.basename(code.co_filename), self.own.f_lineno or 0, _function(code))
 
     def awaits_thread(self):
         """A future of a pool's: another thread does what is awaited."""
