@@ -11,8 +11,8 @@ struct ids_python_code {
     uintptr_t address;
     uint64_t file_object, name_object; /* by which it is known again: another one may lie there later */
     int32_t first_line;
-    int is_generator; /* a coroutine too: it gives its frame back at each turn */
-    uint32_t checked; /* the sample in which it was last looked at */
+    int is_generator;              /* a coroutine too: it gives its frame back at each turn */
+    uint32_t checked;              /* the sample in which it was last looked at */
     char *file, *name, *qualified; /* qualified: "Trainer.fit.<locals>.<listcomp>"; NULL before 3.11 */
     unsigned char *lines;
     size_t lines_size;

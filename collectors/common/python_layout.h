@@ -24,8 +24,8 @@ struct ids_python_layout {
     size_t frame_is_entry;                                    /* 3.11 alone; 0 there is none */
     size_t code_filename, code_name, code_first_line, code_lines, code_flags;
     size_t code_qualified; /* since 3.11; 0 there is none */
-    size_t code_begin;    /* of the instructions in it; 0: frame_at holds their number, not an address (3.9, 3.10) */
-    size_t ascii_of_text; /* where the letters of a compact ASCII text begin */
+    size_t code_begin;     /* of the instructions in it; 0: frame_at holds their number, not an address (3.9, 3.10) */
+    size_t ascii_of_text;  /* where the letters of a compact ASCII text begin */
     void *(*main_interpreter)(void);
     int (*is_initialized)(void);
 };

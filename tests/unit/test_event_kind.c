@@ -38,6 +38,8 @@ START_TEST(frames_of_kineto) {
         {"$_base.py:428 result", IDS_KIND_INPUT},
         {"train.py(3): get", IDS_KIND_PYTHON},
         {"train.py(3): result", IDS_KIND_PYTHON},
+        {"$/app/train.py:9 Metrics.block_until_ready", IDS_KIND_SYNC}, /* sampled: with its class */
+        {"$/app/train.py:9 Metrics.result", IDS_KIND_PYTHON},
         {"queue.py(120): put", IDS_KIND_PYTHON},
         {"<built-in function len>", IDS_KIND_PYTHON},
     };
