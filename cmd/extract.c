@@ -9,8 +9,10 @@
 #include "lib/report/report.h"
 #include "lib/run/find_runs.h"
 #include "lib/run/format_names.h"
+#include "lib/run/history.h"
 #include "lib/run/redact_run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -169,17 +171,29 @@ static void list_losses(const struct ids_extraction *extraction, char *text, siz
     }
 }
 
+/* "; 2 memory profiles, which lie beside the profile, are not in it": a report of what is written lacks them. */
+static void list_beside(const struct ids_extraction *extraction, char *text, size_t room) {
+    const struct ids_run_files *run = extraction->run;
+    const int has_history = ids_has_history(run);
+    *text = '\0';
+    if (!ids_extract_export(extraction->options) || !(run->beside_count + (size_t)has_history)) return;
+    snprintf(text, room, "; not in it is what lies beside the profile: %s%s%s",
+             run->beside_count ? IDS_COUNTED(run->beside_count, "memory profile") : "",
+             run->beside_count && has_history ? ", " : "", has_history ? "the history of the capture's steps" : "");
+}
+
 static void say(const struct ids_extraction *extraction) {
     const struct ids_extract_options *options = extraction->options;
     if (options->quiet) return;
-    char bytes[IDS_VALUE_ROOM], events[IDS_COUNTED_ROOM + 2] = "", losses[1024];
+    char bytes[IDS_VALUE_ROOM], events[IDS_COUNTED_ROOM + 2] = "", losses[1024], beside[256];
     ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)extraction->bytes), bytes, sizeof bytes);
     if (ids_extract_export(options)) snprintf(events, sizeof events, ", %s", IDS_COUNTED(extraction->events, "event"));
     list_losses(extraction, losses, sizeof losses);
-    ids_say("extract", "wrote %s into %s, %s%s%s%s%s", IDS_COUNTED(extraction->files, "file"),
+    list_beside(extraction, beside, sizeof beside);
+    ids_say("extract", "wrote %s into %s, %s%s%s%s%s%s", IDS_COUNTED(extraction->files, "file"),
             ids_extract_to_stdout(extraction) ? "standard output" : options->folder, bytes, events,
             extraction->incomplete ? "; the profile is incomplete, and this is what it holds" : "",
-            extraction->lack_of_accounts ? extraction->lack_of_accounts : "", losses);
+            extraction->lack_of_accounts ? extraction->lack_of_accounts : "", losses, beside);
 }
 
 /* The run is read once more before, to learn which names it has. */

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -267,15 +268,33 @@ static void add_all(DIR *folder, struct ids_report *report) {
     }
 }
 
+/* The folder of what a capture notes, NULL: the run is in none. */
+static DIR *open_notes(const struct ids_run_files *run) {
+    if (run->number || !run->file_count || run->files[0].archive) return NULL;
+    size_t length = ids_capture_of(run->files[0].path);
+    char *path = NULL;
+    if (!length || asprintf(&path, "%.*s/.idsprof", (int)length, run->files[0].path) < 0) return NULL;
+    DIR *folder = opendir(path);
+    free(path);
+    return folder;
+}
+
 void ids_history_describe(const struct ids_run_files *run, struct ids_report *report) {
     struct ids_kept kept;
-    if (run->number || !run->file_count || run->files[0].archive) return;
-    size_t length = ids_capture_of(run->files[0].path);
-    if (!length) return;
     if (!ids_run_kept(run, &kept))
         ids_report_property(report, "kept", ids_text_value(ids_report_text(report, "%s", kept.reason)));
-    DIR *folder = opendir(ids_report_text(report, "%.*s/.idsprof", (int)length, run->files[0].path));
+    DIR *folder = open_notes(run);
     if (!folder) return;
     add_all(folder, report);
     closedir(folder);
+}
+
+int ids_has_history(const struct ids_run_files *run) {
+    char *names[NAMES_MOST];
+    DIR *folder = open_notes(run);
+    if (!folder) return 0;
+    size_t count = list_names(folder, names);
+    for (size_t i = 0; i < count; i++) free(names[i]);
+    closedir(folder);
+    return count > 0;
 }

@@ -141,6 +141,16 @@ def test_beside(folder):
     both = report_of(Path(folder) / 'log', cache=folder)
     check(both['run']['hosts'] == alone['run']['hosts'] and both['metrics']['steps.count'] == alone['metrics']['steps.count']
           if 'steps.count' in both['metrics'] else True, 'the trace is the same')
+    notes = Path(folder) / 'log/.idsprof'
+    notes.mkdir()
+    for name, words in (('', '2 memory profiles'), ('a.history', "2 memory profiles, the history of the capture's steps")):
+        if name:
+            (notes / name).touch()
+        for how in (['-f', 'csv'], ['-f', 'xplane', '--redact-names']):
+            said = run('extract', *how, '--force', '-o', Path(folder) / 'out', Path(folder) / 'log', cache=folder).stderr
+            check(said.endswith(f'; not in it is what lies beside the profile: {words}\n'), f'what extract leaves behind: {said}')
+    said = run('extract', '-f', 'csv', '-o', Path(folder) / 'out1', SOURCE / 'testdata/cpu1_annotated', cache=folder).stderr
+    check('beside' not in said, f'nothing is left behind: {said}')
     rows = table(both, 'held')
     check(rows and rows[0]['grown_count'] == 5 and rows[0]['grown_bytes'] == 5 << 20, 'growth in the window: %s' % rows[:1])
     check(both['metrics']['memory.held']['value'] == sum(size for size, _ in expected(SECOND).values()), 'only the end counts')
