@@ -173,12 +173,13 @@ static int place_recorded(struct alignment *alignment, uint32_t root, uint32_t h
                           uint32_t frame_host, int64_t *ret_ps) {
     struct node *nodes = alignment->nodes;
     int64_t host_ps, frame_ps;
+    if (nodes[root].first_ps > nodes[root].last_ps) return 1; /* no event: nothing of it could lie elsewhere */
     if (host == IDS_NONE || frame_host == IDS_NONE) return 0;
     root_of(nodes, host, &host_ps);
     root_of(nodes, frame_host, &frame_ps);
     *ret_ps = ids_sat_sub(frame_ps, host_ps); /* their own times compare as they are */
     int64_t first_ps = ids_sat_add(nodes[root].first_ps, *ret_ps), last_ps = ids_sat_add(nodes[root].last_ps, *ret_ps);
-    if (nodes[root].first_ps > nodes[root].last_ps || nodes[frame].first_ps > nodes[frame].last_ps) return 1;
+    if (nodes[frame].first_ps > nodes[frame].last_ps) return 1;
     /* What was recorded of one run lies at one time, or nearly. */
     return ids_sat_sub(first_ps, nodes[frame].last_ps) <= SECOND_PS &&
            ids_sat_sub(nodes[frame].first_ps, last_ps) <= SECOND_PS;

@@ -142,22 +142,48 @@ static int read_beside(const struct ids_run_files *run, struct ids_sink *sink, s
     return 0;
 }
 
+static int read_one(const struct ids_engine *engine, const struct ids_run_files *run, size_t file,
+                    struct ids_sink *sink, const char **ret_format, struct ids_error *err) {
+    const struct ids_run_file *source = &run->files[file];
+    char size[IDS_VALUE_ROOM], stem[IDS_STEM_BYTES];
+    ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)source->size), size, sizeof size);
+    if (source->size) {
+        ids_engine_progress(engine, "reading %.80s (%s)", ids_file_name(source->path), size);
+    } else {
+        ids_engine_progress(engine, "reading"); /* a pipe */
+    }
+    ids_profile_stem(source->path, stem, sizeof stem);
+    sink->file_name = run->file_count > 1 ? ids_intern_z(sink->strings, stem) : 0;
+    if (sink->file_name == IDS_NO_TEXT) return ids_no_memory(err);
+    return ids_read_run_file(source, sink, ret_format, err);
+}
+
+/* What one file of many has that the others have not: the job of a host that died while it wrote. */
+static int is_of_one_file(int code) {
+    return code == IDS_CORRUPT || code == IDS_TRUNCATED || code == IDS_UNSUPPORTED || code == IDS_IO ||
+           code == IDS_NOT_FOUND;
+}
+
+/* A file that cannot be read is said, and the run of the others stands; what was read of it before stands too. */
 static int read_files(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_sink *sink,
                       const char **ret_format, struct ids_error *err) {
+    struct ids_error first;
+    size_t unreadable = 0;
     for (size_t i = 0; i < run->file_count; i++) {
-        char size[IDS_VALUE_ROOM];
-        ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)run->files[i].size), size, sizeof size);
-        if (run->files[i].size) {
-            ids_engine_progress(engine, "reading %.80s (%s)", ids_file_name(run->files[i].path), size);
-        } else {
-            ids_engine_progress(engine, "reading"); /* a pipe */
-        }
-        char stem[IDS_STEM_BYTES];
-        ids_profile_stem(run->files[i].path, stem, sizeof stem);
-        sink->file_name = run->file_count > 1 ? ids_intern_z(sink->strings, stem) : 0;
-        if (sink->file_name == IDS_NO_TEXT) return ids_no_memory(err);
-        int code = ids_read_run_file(&run->files[i], sink, ret_format, err);
+        int code = read_one(engine, run, i, sink, ret_format, err);
+        if (!code) continue;
+        if (run->file_count == 1 || !is_of_one_file(code)) return code;
+        if (!unreadable++) first = *err;
+        struct ids_error of_file = *err;
+        const struct ids_diag diag = {IDS_DAMAGE, "run.unreadable", of_file.text, -1, 1};
+        *err = (struct ids_error)IDS_ERROR_INIT;
+        sink->complete = 0;
+        code = sink->ops->diag(sink, &diag, err);
         if (code) return code;
+    }
+    if (unreadable && unreadable == run->file_count) {
+        *err = first;
+        return first.code;
     }
     return read_beside(run, sink, err);
 }

@@ -122,6 +122,28 @@ def empty_file(t):
 
 
 @case
+def one_file_of_a_run(t):
+    """A host that died while it wrote: the run of the others stands, and its file is named, with what is wrong."""
+    whole, folder = gpu_space(), "slice/plugins/profile/x"
+    for host in range(3):
+        t.file("%s/h%d.xplane.pb" % (folder, host), whole)
+    path = os.path.join(t.folder, "slice")
+    three = t.json(path)
+    for data, why in (whole[:30], r"cut at 30 bytes, before its first"), (b"", "empty"), (b"words and words", "not a profile"), \
+                     (gpu_space(extra=b"\xff" * 11), r"offset \d+"):
+        t.file(folder + "/h3.xplane.pb", data)
+        four = t.json(path)
+        t.check(t.code == 0 and four["complete"] is False, "%s: a report that is incomplete expected" % why)
+        said = [d["text"] for d in four["diag"] if d["id"] == "run.unreadable" and d["severity"] == "damage"]
+        t.check(len(said) == 1 and "h3.xplane.pb'" in said[0] and re.search(why, said[0]), "the file and %s expected, not %s" % (why, said))
+        for figure in () if "offset" in why else ("device.busy", "clocks.apart"): # what was read before that stands
+            t.check(four["metrics"][figure] == three["metrics"][figure], "%s: %s of the others expected" % (why, figure))
+    for host in range(3):
+        t.file("%s/h%d.xplane.pb" % (folder, host), whole[:30])
+    t.run("report", path).refused(r"h0\.xplane\.pb'", "before its first")
+
+
+@case
 def other_types(t):
     png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\x06\0\0\0\x1f\x15\xc4\x89"
     with open("/bin/sh", "rb") as file:
@@ -259,7 +281,10 @@ def one_of_two_hosts_cut(t):
     report = t.json(os.path.join(t.folder, "run"))
     t.reports().check(report["complete"] is False, "one file of two that is cut makes the run incomplete")
     t.file("run/c.xplane.pb", b"\x0a\x03\x0b\x0b\x0b")
-    t.run("report", os.path.join(t.folder, "run")).refused(r"run/c\.xplane\.pb'")
+    report = t.json(os.path.join(t.folder, "run"))
+    t.check(t.code == 0 and any("run/c.xplane.pb'" in d["text"] for d in report["diag"]), "a file of three that is none is said")
+    t.run("report", "--strict", os.path.join(t.folder, "run"))
+    t.check(t.code == 2, "exit 2 with --strict expected")
 
 
 # --- damage ---------------------------------------------------------------------------------------------------------
