@@ -226,9 +226,12 @@ static int settle_repeats(const struct ids_capture_options *options, const struc
                           : is_again || plan->trigger     ? 0
                                                           : 1);
     plan->warmup = first_set(options->warmup, UNSET, 0);
-    if (plan->every && plan->start_step < 0) {
+    if (plan->every && plan->range[0])
+        return ids_fail(err, IDS_USAGE,
+                        "--every counts steps from --start-step, and --range opens windows at calls: "
+                        "leave one of them out");
+    if (plan->every && plan->start_step < 0)
         return ids_fail(err, IDS_USAGE, "--every counts steps from --start-step: give that too");
-    }
     if (plan->every_ns && (plan->trigger || plan->range[0]))
         return ids_fail(err, IDS_USAGE, "--every is for windows of --start-step and --delay");
     if (plan->every_ns && plan->duration_ns >= plan->every_ns)

@@ -55,15 +55,19 @@ static int is_news(void) {
 
 int ids_history_step(int64_t now_ns, int64_t number) {
     struct ids_history_step *step = &ring.steps[ring.head.steps % IDS_HISTORY_STEPS];
-    step->begin_ns = now_ns;
-    step->number = number;
-    step->stall_ns = 0;
+    *step = (struct ids_history_step){.begin_ns = now_ns, .number = number};
     ring.head.steps++;
     return is_news();
 }
 
+void ids_history_slow(int64_t median_ns) {
+    if (!ring.head.steps) return;
+    struct ids_history_step *step = &ring.steps[(ring.head.steps - 1) % IDS_HISTORY_STEPS];
+    step->slow_median_ns = median_ns > 0 ? (float)median_ns : -1;
+}
+
 int ids_history_stall(int64_t ns) {
-    if (ring.head.steps) ring.steps[(ring.head.steps - 1) % IDS_HISTORY_STEPS].stall_ns += ns;
+    if (ring.head.steps) ring.steps[(ring.head.steps - 1) % IDS_HISTORY_STEPS].stall_ns += (float)ns;
     return is_news();
 }
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IDS_HISTORY_MAGIC "idsprof steps 1\n"
+#define IDS_HISTORY_MAGIC "idsprof steps 2\n"
 
 enum { IDS_HISTORY_STEPS = 10000, IDS_HISTORY_EVENTS = 500, IDS_HISTORY_NAME = 104, IDS_HISTORY_HOST = 128 };
 enum ids_history_kind {
@@ -23,7 +23,8 @@ enum ids_history_kind {
 
 struct ids_history_step {
     int64_t begin_ns, number;
-    int64_t stall_ns; /* for which the program stood still in it for a window of ours */
+    float stall_ns;       /* for which the program stood still in it for a window of ours */
+    float slow_median_ns; /* the median then, where it was slow by the plan's rule; -1: there was none; 0: not slow */
 };
 
 struct ids_history_event {
@@ -48,6 +49,8 @@ void ids_history_rank(int64_t rank);
 /* Under the caller's lock, as ids_history_event. 1 when there is something to write now that was not there before. */
 int ids_history_step(int64_t now_ns, int64_t number);
 int ids_history_stall(int64_t ns);
+/* The last step, which ends now, was slow by the plan's rule. */
+void ids_history_slow(int64_t median_ns);
 int ids_history_event(enum ids_history_kind kind, int64_t begin_ns, int64_t end_ns, const char *name);
 /* Writes what is new. The caller's lock is taken by `lock` for moments only, never while something is written. */
 void ids_history_write(void (*lock)(void), void (*unlock)(void));

@@ -23,7 +23,8 @@ int64_t ids_judging_running(const struct ids_agent *agent) {
 
 int ids_judging_step(struct ids_agent *agent, int64_t now_ns) {
     int64_t number = step_of(&agent->window);
-    if (judges(agent)) ids_recorder_step(&agent->recorder, now_ns, number);
+    int64_t median_ns;
+    if (judges(agent) && ids_recorder_step(&agent->recorder, now_ns, number, &median_ns)) ids_history_slow(median_ns);
     return ids_history_step(now_ns, number);
 }
 

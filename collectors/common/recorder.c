@@ -85,16 +85,17 @@ static int64_t late_by(const struct ids_recorder *recorder) {
     return recorder->opened_ns - recorder->begin_ns - recorder->stall_ns;
 }
 
-static void judge(struct ids_recorder *recorder, int64_t now_ns, int goes_on) {
+/* Whether the step is slow by the plan's rule. */
+static int judge(struct ids_recorder *recorder, int64_t now_ns, int goes_on) {
     int64_t limit = limit_of(recorder), took_ns = took_by(recorder, now_ns);
-    if (limit < 0 || took_ns <= limit || recorder->is_doubtful) return;
+    if (limit < 0 || took_ns <= limit || recorder->is_doubtful) return 0;
     int is_slow = recorder->ratio || recorder->when_ns; /* without a rule some step is always the slowest */
     if (!goes_on) recorder->slow += is_slow;
     if (!recorder->in_window) {
-        if (goes_on) return;
+        if (goes_on) return is_slow;
         recorder->slow_missed += is_slow;
         /* Also while there is room for one more: whether a slower one was kept is known at the end. */
-        if (took_ns <= recorder->missed_ns || !(is_slow || recorder->keep)) return;
+        if (took_ns <= recorder->missed_ns || !(is_slow || recorder->keep)) return is_slow;
         recorder->missed_ns = took_ns;
         recorder->missed_number = recorder->number;
     } else if (took_ns > recorder->worst.took_ns) {
@@ -105,12 +106,16 @@ static void judge(struct ids_recorder *recorder, int64_t now_ns, int goes_on) {
                                                  .late_ns = late_ns > 0 ? late_ns : 0,
                                                  .goes_on = goes_on};
     }
+    return is_slow;
 }
 
-void ids_recorder_step(struct ids_recorder *recorder, int64_t now_ns, int64_t number) {
+int ids_recorder_step(struct ids_recorder *recorder, int64_t now_ns, int64_t number, int64_t *ret_median_ns) {
+    int was_slow = 0;
+    *ret_median_ns = 0;
     if (recorder->begin_ns) {
         int64_t took_ns = took_by(recorder, now_ns);
-        judge(recorder, now_ns, 0);
+        *ret_median_ns = median_now(recorder);
+        was_slow = judge(recorder, now_ns, 0);
         /* A step in which a window was opened is neither in it nor outside. */
         int is_whole = !recorder->is_doubtful && (!recorder->in_window || late_by(recorder) <= 0);
         if (is_whole && took_ns >= 0 && recorder->steps)
@@ -121,6 +126,7 @@ void ids_recorder_step(struct ids_recorder *recorder, int64_t now_ns, int64_t nu
     recorder->number = number;
     recorder->stall_ns = 0;
     recorder->is_doubtful = recorder->is_watched = 0;
+    return was_slow;
 }
 
 void ids_recorder_stall(struct ids_recorder *recorder, int64_t ns) {

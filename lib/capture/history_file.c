@@ -47,14 +47,20 @@ static int read_ring(int file, size_t size, size_t places, off_t at, int64_t tot
     return 0;
 }
 
+/* A file may hold any number, also none. */
+static int is_time(float ns, int64_t most_ns) {
+    return ns >= 0 && ns <= (float)most_ns;
+}
+
 /* The steps at the end that follow one another: what the process overwrote while it wrote the file does not. */
 static void keep_ordered(struct ids_history_file *file) {
     size_t first = file->step_count;
     int64_t after = file->head.now_ns;
     while (first && file->steps[first - 1].begin_ns <= after && file->steps[first - 1].begin_ns >= 0) {
         after = file->steps[--first].begin_ns;
-        int64_t *stall = &file->steps[first].stall_ns;
-        if (*stall < 0 || *stall > file->head.now_ns) *stall = 0;
+        struct ids_history_step *step = &file->steps[first];
+        if (!is_time(step->stall_ns, file->head.now_ns)) step->stall_ns = 0;
+        if (step->slow_median_ns != -1 && !is_time(step->slow_median_ns, file->head.now_ns)) step->slow_median_ns = 0;
     }
     file->step_count -= first;
     memmove(file->steps, file->steps + first, file->step_count * sizeof *file->steps);

@@ -98,8 +98,17 @@ static enum ids_account account_of_device_call(struct ids_text name) {
     return CONTAINS_ANY(name, hands_over) ? IDS_HOST_DISPATCH : IDS_HOST_RUNTIME;
 }
 
-/* "Trainer.save_metrics": a class, a point, a function's name. Ops of XLA have points and no capitals. */
-static int is_method(struct ids_text name) {
+/* What XLA puts behind a point at the end of an op's name: "fusion.clone", "copy.remat". */
+static int is_of_op(const char *part, size_t length) {
+    static const char *const parts[] = {"clone", "remat", "cloned", "sunk", "part", "split"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strlen(parts[i]) == length && !memcmp(part, parts[i], length)) return 1;
+    }
+    return 0;
+}
+
+/* "Trainer.save_metrics", "data.load": names of Python with points between. Ops of XLA have a number there. */
+static int is_dotted(struct ids_text name) {
     size_t parts = 0;
     for (size_t i = 0, begin = 0; i <= name.length; i++) {
         if (i < name.length && name.at[i] != '.') {
@@ -108,7 +117,9 @@ static int is_method(struct ids_text name) {
             continue;
         }
         char first = begin < name.length ? name.at[begin] : '.';
-        if (parts ? !(first == '_' || (first >= 'a' && first <= 'z')) : !is_upper(first)) return 0;
+        int is_small = first == '_' || (first >= 'a' && first <= 'z');
+        if (!is_small && (parts || !is_upper(first))) return 0;
+        if (parts && is_of_op(name.at + begin, i - begin)) return 0;
         parts++;
         begin = i + 1;
     }
@@ -120,7 +131,7 @@ static int is_method(struct ids_text name) {
 static int may_be_region(struct ids_text name) {
     if (!name.length || name.length > 64) return 0;
     if (ids_text_begins(name, "ExecuteReplicated.")) return 0; /* JAX's own: how it runs a program on its devices */
-    if (is_method(name)) return 1;
+    if (is_dotted(name)) return 1;
     int letters = 0;
     for (size_t i = 0; i < name.length; i++) {
         char c = name.at[i];

@@ -247,7 +247,12 @@ static int open_place(const char *place, struct ids_listener *listener, struct i
         int failed = getaddrinfo(hosts.at[0].address, hosts.at[0].port, &hints, &addresses);
         if (failed) code = ids_fail(err, IDS_USAGE, "'%s' is no address of this host: %s", place, gai_strerror(failed));
     }
-    if (!code && listen_at(addresses, listener)) code = ids_fail_system(err, "cannot listen at '%s'", place);
+    if (!code && listen_at(addresses, listener))
+        code =
+            errno == EADDRINUSE
+                ? ids_fail(err, IDS_IO,
+                           "cannot listen at '%s': Address already in use; each capture needs a port of its own", place)
+                : ids_fail_system(err, "cannot listen at '%s'", place);
     if (addresses) freeaddrinfo(addresses);
     ids_hosts_done(&hosts);
     return code;

@@ -55,7 +55,7 @@ const char *ids_captured_steps_differ(const struct ids_run_files *run, struct id
         text = ids_report_text(report, "capture counted %s (%lld to %lld) in this window, and the profile shows %s%s",
                                IDS_COUNTED(window.steps, "step"), (long long)window.first_step,
                                (long long)window.last_step, IDS_COUNTED(count->i, "step"),
-                               first && last && !first->missing && !last->missing
+                               first && last && !first->missing && !last->missing && last->i - first->i >= count->i - 1
                                    ? ids_report_text(report, " (%lld to %lld)", (long long)first->i, (long long)last->i)
                                    : "");
     ids_seen_done(&seen);

@@ -55,11 +55,17 @@ static int64_t median_of(const struct past *past) {
     return median;
 }
 
-/* As the agent judged them while the program ran, but for what windows do to steps. */
-static int is_slow(const struct ids_history_head *head, const struct step *step) {
-    if (head->when_ns) return step->took_ns > head->when_ns;
-    double ratio = head->when_ratio ? (double)head->when_ratio / 1000 : 2;
-    return step->median_ns && (double)step->took_ns > ratio * (double)step->median_ns;
+/* Where the plan has a rule, the agent judged the step while the program ran: it knew of windows that were thrown away,
+ * and held profiled steps against one another. Else a step is slow that takes twice the median. */
+static void judge_step(const struct ids_history_head *head, const struct ids_history_step *from, int is_warm,
+                       struct step *step) {
+    enum { TIMES = 2 };
+    if (head->when_ns || head->when_ratio) {
+        step->is_slow = from->slow_median_ns != 0;
+        if (step->is_slow) step->median_ns = from->slow_median_ns > 0 ? (int64_t)from->slow_median_ns : 0;
+        return;
+    }
+    step->is_slow = is_warm && step->median_ns && step->took_ns / TIMES > step->median_ns;
 }
 
 static void judge_steps(struct past *past) {
@@ -71,9 +77,9 @@ static void judge_steps(struct past *past) {
         const struct ids_history_step *from = &file->steps[i];
         struct step *step = &past->steps[i];
         *step = (struct step){.number = from->number, .begin_ns = from->begin_ns, .median_ns = ids_median_of(&median)};
-        step->took_ns = file->steps[i + 1].begin_ns - from->begin_ns - from->stall_ns;
+        step->took_ns = file->steps[i + 1].begin_ns - from->begin_ns - (int64_t)from->stall_ns;
         if (step->took_ns < 0) step->took_ns = 0;
-        step->is_slow = (int64_t)i + before >= IDS_WARM_STEPS && is_slow(&file->head, step);
+        judge_step(&file->head, from, (int64_t)i + before >= IDS_WARM_STEPS, step);
         past->slow += step->is_slow;
         if ((int64_t)i + before >= IDS_WARM_STEPS && step->took_ns > past->longest_ns) past->longest_ns = step->took_ns;
         if ((int64_t)i + before > 0) ids_median_add(&median, step->took_ns);
@@ -195,7 +201,7 @@ static void find_rhythm(const struct past *past, struct ids_report *report) {
     size_t count = 0;
     int64_t before = past->file->head.steps - (int64_t)past->file->step_count;
     for (size_t i = 0; steps && i < past->count; i++) {
-        if ((int64_t)i + before >= IDS_WARM_STEPS && !past->file->steps[i].stall_ns)
+        if ((int64_t)i + before >= IDS_WARM_STEPS && past->file->steps[i].stall_ns == 0)
             steps[count++] = (struct ids_rhythm_step){past->steps[i].number, past->steps[i].took_ns};
     }
     const char *text = ids_rhythm_find(steps, count, &rhythm) ? ids_rhythm_missed(&rhythm, report) : NULL;

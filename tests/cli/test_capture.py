@@ -174,7 +174,8 @@ def refused():
             (['--max-cost', '2%'], '--max-cost is for --when and --keep-slowest'),
             (['--when', 'step > 2x', '--max-cost', '2'], "--max-cost: '2' has no unit: write '2%'"),
             (['--when', 'step > 2x', '--max-cost', '101%'], "'101%' is not between 0.0001% and 100%"),
-            (['--delay', '1s', '--every', '9'], '--every counts steps'),
+            (['--delay', '1s', '--every', '9'], '--every counts steps from --start-step: give'),
+            (['--range', 'm:f', '--every', '9'], '--range opens windows at calls: leave one'),
             (['--steps', '0'], 'a window of 0 steps holds nothing'),
             (['--ranks', '3-'], "'3-' is not a list"),
             (['--wrap', 'f'], "'f' is not module:function"),
@@ -490,6 +491,10 @@ def trigger():
     check(idsprof('trigger', run.dir).returncode == 0, 'by folder')
     again = idsprof('trigger')
     check(again.returncode == 1 and 'a window is open already' in again.stdout, again.stdout)
+    # Nobody has a terminal here: another session is another shell's, a job's or a service's.
+    apart = subprocess.run([IDSPROF, 'trigger', '--stop'], capture_output=True, text=True, start_new_session=True,
+                           stdin=subprocess.DEVNULL)
+    check(apart.returncode == 1 and 'capture_double wake' in apart.stderr and '--yes does it' in apart.stderr and not apart.stdout, apart)
     other = double(['--trigger'], 'wake', 'print:ready', 'sleep:30000000', wait=False)
     other.process.stdout.readline()
     both = idsprof('trigger')

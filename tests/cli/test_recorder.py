@@ -108,6 +108,11 @@ def three_of_many():
     check(run.line('kept').startswith(f"{len(run.windows())} of "), run.err)
     history, = table(report, 'history')
     check((history['first'], history['last'], history['steps']) == (0, 8998, 8999), history)
+    # Capture, the history and the table are of one mind, about the median too.
+    check(history['slow'] == run.judged()['slow'], (history, run.judged()))
+    for window in [window for window in run.windows() if 'took more than' not in window['reason']]:
+        medians = [row['medians'] for row in slow if row['step'] == window['slow_step']]
+        check(medians and abs(medians[0] - window['slow_ns'] / window['median_ns']) < 0.001 * medians[0], (window, medians))
     check(history['slow'] == len(seen) and history['line'].count('█') >= 3 and len(history['line']) == 40, history)
     for row in slow:
         check(row['time'] > 0.15 and row['medians'] > 100 and row['step'] in seen, row)

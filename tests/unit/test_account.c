@@ -51,6 +51,13 @@ END_TEST
 START_TEST(regions_by_their_form) {
     ck_assert_str_eq(account(IDS_KIND_OTHER, "checkpoint_save", 0), "host.region");
     ck_assert_str_eq(account(IDS_KIND_OTHER, "eval/epoch_3", 0), "host.region");
+    ck_assert_str_eq(account(IDS_KIND_OTHER, "data.load", 0), "host.region"); /* people name them as modules */
+    ck_assert_str_eq(account(IDS_KIND_OTHER, "train.data._load", 0), "host.region");
+    ck_assert_str_eq(account(IDS_KIND_OTHER, "Trainer.save", 0), "host.region");
+    ck_assert_str_eq(account(IDS_KIND_OTHER, "fusion.12", 0), "host.dispatch");
+    ck_assert_str_eq(account(IDS_KIND_OTHER, "loop_fusion.clone", 0), "host.dispatch");
+    ck_assert_str_eq(account(IDS_KIND_OTHER, "ExecuteReplicated.__call__", 0), "host.dispatch");
+    ck_assert_str_eq(account(IDS_KIND_OTHER, "data.", 0), "host.dispatch");
     ck_assert_str_eq(account(IDS_KIND_OTHER, "detach", 1), "host.dispatch"); /* the file says that it is an op */
     ck_assert_str_eq(account(IDS_KIND_OTHER, "XlaModule", 0), "host.dispatch");
     ck_assert_str_eq(account(IDS_KIND_OTHER, "12", 0), "host.dispatch"); /* no letter */

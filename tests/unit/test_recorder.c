@@ -15,7 +15,8 @@
 enum { MS = 1000000 };
 
 static struct ids_recorder r;
-static int64_t now, instead;
+static int64_t now, instead, held_against; /* the median of the step that ended last */
+static int was_slow;
 
 static void begin(const char *text) {
     struct ids_plan plan;
@@ -23,13 +24,13 @@ static void begin(const char *text) {
     ck_assert_int_eq(ids_plan_parse(text, &plan, why, sizeof why), 0);
     ids_recorder_init(&r, &plan);
     now = 50 * (int64_t)MS;
-    ids_recorder_step(&r, now, 0);
+    ids_recorder_step(&r, now, 0, &held_against);
 }
 
 /* The step that runs takes so long, and the next one begins. */
 static void took(int64_t ns) {
     now += ns;
-    ids_recorder_step(&r, now, r.number + 1);
+    was_slow = ids_recorder_step(&r, now, r.number + 1, &held_against);
 }
 
 static void usual(int steps) {
@@ -70,13 +71,18 @@ START_TEST(test_twice_the_median) {
     usual(100);
     ids_recorder_open(&r, now);
     took(2 * MS - MS / 10);
+    ck_assert_int_eq(was_slow, 0);
     ck_assert_int_eq(closes(1), 0); /* 1.9 times is not slow */
     ids_recorder_open(&r, now);
     int64_t number = r.number;
     took(41 * MS / 10);
+    ck_assert_int_eq(was_slow, 1);
+    int64_t median_ns = held_against;
     usual(1);
+    ck_assert_int_eq(was_slow, 0);
     ck_assert_int_eq(closes(1), 1);
     ck_assert_int_eq(r.worst.number, number);
+    ck_assert_int_eq(r.worst.median_ns, median_ns);
     ck_assert_int_eq(r.worst.took_ns, 41 * MS / 10);
     ck_assert_int_ge(r.worst.median_ns, MS);
     ck_assert_int_lt(r.worst.median_ns, MS + 3000);
@@ -293,12 +299,15 @@ START_TEST(test_history) {
     ck_assert_int_eq(head.compile_ns, 7);
     ck_assert_str_eq(head.host, "node");
     memcpy(&step, bytes + sizeof head + 2 * sizeof step, sizeof step);
-    ck_assert_int_eq(step.stall_ns, 4);
+    ck_assert_float_eq(step.stall_ns, 4);
+    ck_assert_float_eq(step.slow_median_ns, 0);
+    ids_history_slow(700);
     ids_history_stall(5); /* of the step that was written already */
     ids_history_write(lock, unlock);
     read_all(path, bytes, sizeof bytes);
     memcpy(&step, bytes + sizeof head + 2 * sizeof step, sizeof step);
-    ck_assert_int_eq(step.stall_ns, 9);
+    ck_assert_float_eq(step.stall_ns, 9);
+    ck_assert_float_eq(step.slow_median_ns, 700);
     for (int64_t i = 3; i < 25000; i++) { /* round and round, written now and then */
         ids_history_step(10 * i + 10, i);
         if (i % 7001 == 0) ids_history_write(lock, unlock);
