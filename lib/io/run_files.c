@@ -62,11 +62,6 @@ static void set_identity(struct ids_run_file *file, const struct stat *status) {
 
 /* ---- walking ---- */
 
-/* The record of a capture lies beside the profiles of it. */
-static int is_record(const char *path) {
-    return !strcmp(ids_last_component(path, strlen(path)), "idsprof-run.json");
-}
-
 /* Is it a profile, though its name does not say so? What cannot be read is said. */
 static int look(struct ids_finder *finder, const char *path, int *ret_is) {
     struct ids_source *source = NULL;
@@ -75,7 +70,6 @@ static int look(struct ids_finder *finder, const char *path, int *ret_is) {
     const char *reason = "";
     int more = 1;
     *ret_is = 0;
-    if (is_record(path)) return ids_pass_over(finder, path, "the record of a capture", 1, 0);
     int code = ids_source_open(path, &source, &why);
     while (!code && more) {
         code = ids_head_read(&head, source, &why);

@@ -77,8 +77,14 @@ int ids_add_note(struct ids_finder *finder, const char *format, ...) {
     return ids_no_memory(finder->err);
 }
 
+/* The record of a capture lies beside the profiles of it. */
+static int is_record(const char *path) {
+    return !strcmp(ids_last_component(path, strlen(path)), "idsprof-run.json");
+}
+
 int ids_pass_over(struct ids_finder *finder, const char *path, const char *why, int same_run, int noted) {
     struct ids_run_list *list = &finder->list;
+    if (!noted && is_record(path)) why = "the record of a capture", same_run = 1;
     struct ids_run_passed *passed = IDS_PUSH(list->passed, list->passed_count, finder->passed_room);
     if (!passed) return ids_no_memory(finder->err);
     *passed = (struct ids_run_passed){strdup(path), strdup(why), (uint8_t)same_run, (uint8_t)noted};

@@ -183,6 +183,7 @@ def check_not_taken(root, archive):
         put(root / name, content)
     put(root / 'pair/vm.xplane.pb', the_xplane('cpu1_plain'))
     put(root / 'pair/vm.trace.json.gz', gzip.compress(chrome(3)))
+    put(root / 'pair/idsprof-run.json', b'{"command": "python train.py"}')    # is no stranger there
     with tarfile.open(archive, 'w:gz') as tar:
         tar.add(root, arcname='.')
     for top in root, archive:
@@ -192,7 +193,7 @@ def check_not_taken(root, archive):
              'packed/keys.json.gz', 'array/late.json', 'pair/vm.xplane.pb')))
         same(f'events in {top.name}', sorted(run['events'] for run in listing['runs'])[:7], [1] + 6 * [3])
         passed = {entry['path']: entry['reason'] for entry in listing['not_taken']}
-        same(f'not taken from {top.name}', sorted(passed), sorted(f'{top}/{name}' for name in (*bad, 'pair/vm.trace.json.gz')))
+        same(f'not taken from {top.name}', sorted(passed), sorted(f'{top}/{name}' for name in (*bad, 'pair/vm.trace.json.gz', 'pair/idsprof-run.json')))
         check('traceEvents' in passed[f'{top}/settings.json'] and 'empty' in passed[f'{top}/empty.json'] and 'no events' in passed[f'{top}/data.json'],
               f'reasons: {passed}')
         lines = idsprof('list', top).stdout.splitlines()
