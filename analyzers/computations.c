@@ -29,6 +29,7 @@ static const struct ids_column_def columns[] = {
     {"flops", "flops", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     {"bytes", "bytes accessed", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"lost_in_steps", "lost in steps", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     IDS_COST_COLUMNS(IDS_COLUMN_DETAIL),
 };
 const struct ids_table_def ids_computations = {
@@ -39,7 +40,8 @@ const struct ids_table_def ids_computations = {
     "The ops by what they compute, most self time first: ops of one program with the same fingerprint are one row, and "
     "so are ops of a framework that bear one name at places that differ in numbers only (layer_3, layer_4). `ops` is "
     "how many they are, none where it is one; `mean` is by execution, `largest` the one with most self time. Its flops "
-    "and bytes are per execution, rates and what bounds it as in the table ops. A * stands for the numbers in which "
+    "and bytes are per execution, rates and what bounds it as in the table ops; lost_in_steps is of its time above the "
+    "roofline the share that steps have of its time. A * stands for the numbers in which "
     "names and places differ.",
     IDS_TABLE_TOP,
 };
@@ -48,6 +50,7 @@ struct computation {
     const struct ids_op_row *first; /* the largest: rows come so */
     int64_t self_ps, total_ps, count, ops;
     struct ids_op_cost cost;
+    double lost_in_steps;                 /* seconds */
     size_t same_name;                     /* bytes with which all names begin */
     uint8_t places_differ, places_unlike; /* unlike: in more than numbers */
 };
@@ -92,6 +95,8 @@ static int add(struct computations *all, const struct ids_op_row *op) {
     ids_sum(&same->count, op->count);
     same->ops++;
     ids_op_cost_add(&same->cost, &op->cost);
+    if (op->self_ps > 0)
+        same->lost_in_steps += op->cost.lost_time * (double)op->in_steps_ps / (double)op->self_ps;
     if (strcmp(same->first->name, op->name) != 0) same->same_name = same_beginning(same, op->name);
     if (!strcmp(same->first->place, op->place)) return 0;
     same->places_differ = 1;
@@ -139,6 +144,7 @@ static int list(struct ids_report *report, const struct computation *same, int64
         known(IDS_UNIT_COUNT, op->flops),
         known(IDS_UNIT_BYTES, op->bytes),
         text_or_none(op->fingerprint),
+        ids_cost_time(same->cost.has_roof, same->lost_in_steps),
         IDS_COST_VALUES(cost_cells),
     };
     IDS_ROW(report, ids_report_table(report, &ids_computations), columns, row);

@@ -55,6 +55,7 @@ static const struct ids_column_def columns[] = {
     {"family", "family", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"cost_source", "counted by", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"runs", "runs", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"untimed", "without a time", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     {"memory_bytes", "bytes of memory", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"communicates", "communicates", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     IDS_COST_COLUMNS(IDS_COLUMN_DETAIL),
@@ -69,12 +70,13 @@ static const struct ids_table_def ops = {
     "place in the program. Self time is the op's time minus the time of the ops wholly inside it on its track; share "
     "is of the self time of all device activity. flops and bytes are per execution, counted by the file (TPU) or by "
     "idsprof over the program (model, an estimate); memory_bytes are those of the main memory. runs is how often the "
-    "op ran, on a GPU as often as the kernel that has most of its time. flop_rate and bandwidth are over the self "
-    "time, their shares of what the device can do; bound (compute, memory, latency: short, and far from both; "
-    "communication) and lost, the time above the roofline, follow from these. The scope is what the program named of "
-    "the op's place, the pass (forward, backward, recomputed, custom vjp) what automatic differentiation did with it, "
-    "the family what its names tell of what it computes. The fingerprint is the same for what computes the same, "
-    "whatever it is called and whichever program it is in.",
+    "op ran, on a GPU as often as the kernel that has most of its time; untimed are those of no duration in the file, "
+    "though the op needs a microsecond or more: their time was lost. flop_rate and bandwidth are over the self time, "
+    "without these, their shares of what the device can do; bound (compute, memory, latency: short, and far from both; "
+    "neither: below a tenth of both; communication) and lost, the time above the roofline, follow from these. The "
+    "scope is what the program named of the op's place, the pass (forward, backward, recomputed, custom vjp) what "
+    "automatic differentiation did with it, the family what its names tell of what it computes. The fingerprint is the "
+    "same for what computes the same, whatever it is called and whichever program it is in.",
     0,
 };
 
@@ -294,6 +296,8 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             ids_text_value(ids_op_family(trace, op, ids_class_name((enum ids_class)group->first->class))),
             ids_text_value(ids_cost_source_name((enum ids_cost_source)op->cost_source)),
             cost->runs ? ids_int_value(IDS_UNIT_COUNT, (int64_t)cost->runs) : ids_no_value(IDS_UNIT_COUNT),
+            cost->untimed.runs ? ids_int_value(IDS_UNIT_COUNT, (int64_t)cost->untimed.runs)
+                               : ids_no_value(IDS_UNIT_COUNT),
             known(IDS_UNIT_BYTES, op->memory_bytes),
             communicates(op) ? ids_int_value(IDS_UNIT_COUNT, 1) : ids_no_value(IDS_UNIT_COUNT),
             IDS_COST_VALUES(cost_cells),

@@ -31,18 +31,19 @@ static const struct ids_metric_def metrics[] = {
      "that multiply what it multiplies. The peak is that of --peak-flops, of the profile, or of the data sheet.",
      SHARE_OF_WINDOWS("sum(flops_ps)", "flops")},
     {"efficiency.bandwidth", "memory bandwidth", IDS_UNIT_RATE, IDS_BETTER_HIGHER,
-     "Bytes that the ops of a device read from and wrote to its main memory, by second of its window, the mean of the "
-     "devices of which any are known. Of a TPU without those that stay in the core's own memory.",
-     "SELECT sum(bytes) * 1e12 / " WINDOWS_WITH("bytes") " FROM op_costs WHERE run = :run"},
+     "Bytes that the ops of a device and asynchronous copies (-start, -done) read from and wrote to its main memory, by "
+     "second of its window, the mean of the devices of which any are known. Of a TPU without those that stay in the "
+     "core's own memory; a copy to or from the host counts once.",
+     "SELECT (sum(bytes) + coalesce(sum(copied_bytes), 0)) * 1e12 / " WINDOWS_WITH("bytes") " FROM op_costs WHERE run = :run"},
     {"efficiency.bandwidth_share", "of peak bandwidth", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of the window that the bytes alone would take at the peak bandwidth of the device's memory.",
-     SHARE_OF_WINDOWS("sum(bytes_ps)", "bytes")},
+     SHARE_OF_WINDOWS("(sum(bytes_ps) + coalesce(sum(copied_ps), 0))", "bytes")},
     {"efficiency.memory_bound", "bandwidth while memory-bound", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of the peak bandwidth that ops reach which memory bounds. Only where these are most of the time of ops "
      "with a roofline, for elsewhere it says little of the run.",
      "SELECT CASE WHEN 2 * sum(CASE WHEN bound = 'memory' THEN self_ps ELSE 0 END) > sum(CASE WHEN roof_ps IS NOT NULL "
-     "THEN self_ps ELSE 0 END) AND sum(CASE WHEN bound = 'memory' THEN bytes_ps - self_ps ELSE 0 END) <= 0 THEN "
-     "sum(CASE WHEN bound = 'memory' THEN bytes_ps ELSE 0 END) * 1.0 / "
+     "THEN self_ps ELSE 0 END) AND sum(CASE WHEN bound = 'memory' THEN roof_ps - self_ps ELSE 0 END) <= 0 THEN "
+     "sum(CASE WHEN bound = 'memory' THEN roof_ps ELSE 0 END) * 1.0 / "
      "sum(CASE WHEN bound = 'memory' THEN self_ps ELSE 0 END) END FROM op_costs WHERE run = :run"},
     {"efficiency.roofline_loss", "above the roofline", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of the window by which it would be shorter if every op that computes ran at its roofline: as fast as the "
@@ -76,6 +77,8 @@ static const struct ids_metric_def metrics[] = {
 static const struct ids_column_def columns[] = {
     {"self", "self", IDS_UNIT_TIME, 0},
     {"share", "share", IDS_UNIT_RATIO, 0},
+    {"win_per_step", "could win", IDS_UNIT_TIME, IDS_COLUMN_SPARE},
+    {"win_share", "of a step", IDS_UNIT_RATIO, IDS_COLUMN_SPARE},
     IDS_COST_COLUMNS(0),
     {"note", "note", IDS_UNIT_NONE, IDS_COLUMN_SPARE},
     {"alike", "alike", IDS_UNIT_COUNT, IDS_COLUMN_SPARE},
@@ -91,7 +94,9 @@ static const struct ids_table_def roofline = {
     IDS_COUNT_OF(columns),
     "Ops that compute, those first that took the most time above their roofline, or all of whose time is in question "
     "because nothing says what they compute (no values: kernels of the user's, such as Pallas and Triton). As in the "
-    "table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row. Those that are "
+    "table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row. `win_per_step` is the "
+    "most that a step of a device would win if the op ran at its roofline (without steps: the window), `win_share` that "
+    "of the mean step (or window). Those that are "
     "above a peak, and so win nothing, come last, with a note of what it means: the peak is given too low (or is not "
     "that of this device), or bytes come from a cache, which counts as memory here.",
     IDS_TABLE_TOP,
@@ -171,9 +176,10 @@ static void put_efficiency(struct ids_report *report, const char *device, const 
     if (flops && sum->by_shapes)
         ids_report_rule(report, flops,
                         "counted from the shapes of PyTorch's products, convolutions and attention alone");
-    put_rate(report, "efficiency.bandwidth", IDS_UNIT_RATE, device, cost->has_bytes, cost->bytes, sum->bytes);
+    put_rate(report, "efficiency.bandwidth", IDS_UNIT_RATE, device, cost->has_bytes,
+             cost->bytes + cost->copied_bytes, sum->bytes);
     ids_efficiency_share(report, "efficiency.flops_share", device, cost->flops_time, sum->flops, why_no_flops(cost));
-    ids_efficiency_share(report, "efficiency.bandwidth_share", device, cost->bytes_time, sum->bytes,
+    ids_efficiency_share(report, "efficiency.bandwidth_share", device, cost->bytes_time + cost->copied_time, sum->bytes,
                          why_no_bytes(cost));
     const char *no_loss = why_no_roof(cost);
     if (!no_loss && cost->judged_time > time * (1 + IDS_EFFICIENCY_ROUNDING))
@@ -218,13 +224,34 @@ static struct ids_value note_on(const struct ids_value cells[IDS_COST_CELLS]) {
     return ids_text_value(too_fast ? "peak too low" : too_wide ? "from a cache?" : NULL);
 }
 
-static void list_row(struct ids_report *report, const struct ids_table *from, size_t row) {
+/* What a step of a device has, or without steps a window: how many there are on all devices, and their time. */
+struct spans {
+    int64_t count, sum_ps;
+    const char *lost; /* the column of `computations` that is in them */
+};
+
+static struct spans spans_of(const struct ids_analysis *analysis) {
+    struct spans spans = {0, 0, "lost_in_steps"};
+    for (size_t s = 0; s < analysis->steps.count; s++) {
+        spans.count += analysis->steps.at[s].devices;
+        ids_sum(&spans.sum_ps, analysis->steps.at[s].sum_ps);
+    }
+    if (spans.count) return spans;
+    return (struct spans){(int64_t)analysis->busy_count, ids_windows_total(analysis), "lost"};
+}
+
+static void list_row(struct ids_report *report, const struct ids_table *from, size_t row, const struct spans *spans) {
     static const char *const same[] = {"flop_rate", "flops_share", "bandwidth",   "bandwidth_share",
                                        "intensity", "bound",       "at_roofline", "lost"};
     struct ids_value cells[IDS_COST_CELLS];
     for (int i = 0; i < IDS_COST_CELLS; i++) cells[i] = cell(from, row, same[i]);
+    struct ids_value lost = cell(from, row, spans->lost);
+    int can_win = !lost.missing && spans->count > 0 && spans->sum_ps > 0;
     const struct ids_value values[] = {
-        cell(from, row, "self"),        cell(from, row, "share"), IDS_COST_VALUES(cells),    note_on(cells),
+        cell(from, row, "self"),        cell(from, row, "share"),
+        can_win ? ids_int_value(IDS_UNIT_TIME, lost.i / spans->count) : ids_no_value(IDS_UNIT_TIME),
+        can_win ? ids_real_value(IDS_UNIT_RATIO, (double)lost.i / (double)spans->sum_ps) : ids_no_value(IDS_UNIT_RATIO),
+        IDS_COST_VALUES(cells),    note_on(cells),
         cell(from, row, "ops"),         cell(from, row, "name"),  cell(from, row, "module"), cell(from, row, "place"),
         cell(from, row, "fingerprint"),
     };
@@ -247,7 +274,8 @@ static int list_ops(const struct ids_analysis *analysis, struct ids_report *repo
     }
     if (count) qsort(ranks, count, sizeof *ranks, most_first);
     ids_report_table(report, &roofline);
-    for (size_t i = 0; i < count; i++) list_row(report, from, ranks[i].row);
+    struct spans spans = spans_of(analysis);
+    for (size_t i = 0; i < count; i++) list_row(report, from, ranks[i].row, &spans);
     free(ranks);
     return 0;
 }

@@ -79,7 +79,8 @@ static const char *say_bound(struct ids_report *report, const struct ids_table *
     struct ids_value bound = cell(table, row, "bound");
     const char *flops = say_rate(report, table, row, "flop_rate", "flops_share", "");
     const char *bytes = say_rate(report, table, row, "bandwidth", "bandwidth_share", " of memory");
-    const char *what = bound.missing ? "" : ids_report_text(report, "%s-bound, ", bound.text);
+    int is_neither = !bound.missing && !strcmp(bound.text, "neither");
+    const char *what = bound.missing ? "" : is_neither ? "bound by neither, " : ids_report_text(report, "%s-bound, ", bound.text);
     return ids_report_text(report, "%s%s%s%s", what, flops, *flops && *bytes ? ", " : "", bytes);
 }
 
@@ -138,6 +139,9 @@ static const char *remedy_of(const char *bound) {
                "layout";
     if (!strcmp(bound, "compute"))
         return "larger or better aligned tiles, smaller types where they are exact enough, a library's kernel";
+    if (!strcmp(bound, "neither"))
+        return "it is below a tenth of both peaks: few or uneven blocks, scattered access, or functions that take many "
+               "instructions; profile it apart";
     return "fuse with neighbours, or do more at once";
 }
 

@@ -4,15 +4,25 @@
  * An op counts as often as it ran: on a GPU, where one run of an op may be several kernels, as often as the kernel that
  * has most of its time. Helpers beside it, which clear or convert something, may be launched more often. Where one runs
  * half as often, or a third, as long as the program does, a run launches its main kernel twice, or three times. Loops
- * and calls have no cost of their own, because the ops inside them have it, and what begins or awaits something
- * asynchronous has none either.
+ * and calls have no cost of their own, because the ops inside them have it. What begins or awaits an asynchronous copy
+ * has none either, for the bytes do not move in its own time; of a device they are counted apart.
+ *
+ * TPU files have executions of no duration, whose time was lost. They count in what a device computed and moved, and in
+ * no rate: an op that needs a microsecond at its roofline cannot run in none.
  */
 #ifndef IDS_LIB_ANALYSIS_OP_COSTS_H
 #define IDS_LIB_ANALYSIS_OP_COSTS_H
 
 #include "lib/analysis/peaks.h"
 
-enum ids_bound { IDS_BOUND_UNKNOWN, IDS_BOUND_COMPUTE, IDS_BOUND_MEMORY, IDS_BOUND_LATENCY, IDS_BOUND_COMMUNICATION };
+enum ids_bound {
+    IDS_BOUND_UNKNOWN,
+    IDS_BOUND_COMPUTE,
+    IDS_BOUND_MEMORY,
+    IDS_BOUND_LATENCY, /* short executions, far above both */
+    IDS_BOUND_NEITHER, /* below a tenth of both: something else takes the time */
+    IDS_BOUND_COMMUNICATION,
+};
 const char *ids_bound_name(enum ids_bound bound);
 
 /* Sums over executions; times are seconds, of one device after the other. */
@@ -20,13 +30,18 @@ struct ids_op_cost {
     uint64_t runs;
     double flops, bytes;             /* bytes of the main memory */
     double flops_time, bytes_time;   /* of each alone at the peak; 0 where no peak is known */
-    double roof_time;                /* Σ of the larger one of each op */
+    double copied_bytes, copied_time; /* of asynchronous copies, in no other figure; what they alone take */
+    struct ids_untimed_cost {
+        uint64_t runs;
+        double flops, bytes, flops_time, bytes_time;
+    } untimed; /* of these, the share of executions whose time was lost */
+    double roof_time;                /* Σ of the larger one of each op, of executions that have a time */
     double lost_time;                /* what the ops that compute took above it */
     double self_time;                /* of ops that have any of these figures */
     double judged_time;              /* of those that have a roofline */
     double memory_time, memory_roof; /* of those that memory bounds; what their bytes alone take */
     double model_flops, model_time;  /* of products and convolutions, without what is computed again; at the peak */
-    uint8_t has_flops, has_bytes, has_roof;
+    uint8_t has_flops, has_bytes, has_roof, has_copies;
 };
 
 struct ids_op_costs {

@@ -10,7 +10,7 @@
 /* What one device did of an op under one name: on a GPU one of its kernels, elsewhere the op itself. */
 struct part {
     int64_t ps, first_ps, last_ps; /* the latter: when it began */
-    uint64_t count, count_in_steps;
+    uint64_t count, count_in_steps, untimed; /* the latter: of no duration */
     uint32_t op, name;
 };
 
@@ -33,9 +33,13 @@ struct counting {
     size_t part_count, part_room;
 };
 
-/* What begins or awaits something asynchronous moves nothing in its own time. */
+/* What begins or awaits an asynchronous copy moves nothing in its own time. */
+static int is_copy_aside(const struct ids_op *op) {
+    return op->marker && op->cost_source == IDS_COST_OF_FILE && op->memory_bytes > 0;
+}
+
 static int has_cost(const struct ids_op *op) {
-    return op->cost_source != IDS_COST_UNKNOWN && !op->container && !op->marker;
+    return op->cost_source != IDS_COST_UNKNOWN && !op->container && (!op->marker || is_copy_aside(op));
 }
 
 /* Of the event's op the part that has its name; NULL when memory ran out. */
@@ -63,6 +67,7 @@ static int count_event(struct counting *counting, const struct ids_busy *busy, c
     ids_sum(&part->ps, own_ps);
     if (!part->count++) part->first_ps = event->start_ps;
     part->last_ps = event->start_ps;
+    part->untimed += event->end_ps == event->start_ps;
     int is_in_step = counting->analysis->steps.count && ids_step_of_device_event(counting->analysis, event);
     if (is_in_step) part->count_in_steps++;
     if (event->begins_run) {
@@ -112,9 +117,27 @@ static uint64_t runs_in_steps_of(const struct ran *ran) {
     return ran->begun ? ran->begun_in_steps : ran->first.count_in_steps / launches_of(ran);
 }
 
+/* Of an op that needs a microsecond at its roofline, executions of no duration lost their time. view op_costs does the
+ * same. */
+static struct ids_untimed_cost untimed_of(const struct ids_op_cost *cost, const struct part *main) {
+    struct ids_untimed_cost none = {0};
+    double least = 1e-6 * (double)cost->runs, share = (double)main->untimed / (double)main->count;
+    if (!main->untimed || !cost->runs || (cost->flops_time < least && cost->bytes_time < least)) return none;
+    return (struct ids_untimed_cost){(uint64_t)((double)cost->runs * share + 0.5), cost->flops * share,
+                                     cost->bytes * share, cost->flops_time * share, cost->bytes_time * share};
+}
+
+/* Of an asynchronous copy, at its start or its end. */
+static struct ids_op_cost copy_of(const struct ids_op *op, const struct ran *ran, const struct ids_peaks *peaks) {
+    struct ids_op_cost cost = {.has_copies = 1, .copied_bytes = (double)op->memory_bytes * (double)runs_of(ran)};
+    if (peaks->bandwidth > 0) cost.copied_time = cost.copied_bytes / peaks->bandwidth;
+    return cost;
+}
+
 static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran, const struct ids_peaks *peaks) {
     uint64_t count = runs_of(ran);
     double runs = (double)count, peak = peaks->flops[ids_multiplier_of(op->element)];
+    if (op->marker) return copy_of(op, ran, peaks);
     struct ids_op_cost cost = {.runs = count, .self_time = (double)ran->self_ps * 1e-12};
     cost.has_flops = op->flops >= 0;
     cost.has_bytes = op->memory_bytes >= 0;
@@ -124,16 +147,18 @@ static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran
     if (peaks->bandwidth > 0) cost.bytes_time = cost.bytes / peaks->bandwidth;
     cost.model_flops = (op->model_flops > 0 ? (double)op->model_flops : 0) * runs;
     if (peak > 0) cost.model_time = cost.model_flops / peak;
+    cost.untimed = untimed_of(&cost, &ran->first);
     /* Either side of the roof may be what is not known. */
     cost.has_roof = cost.has_flops && cost.has_bytes && peak > 0 && peaks->bandwidth > 0;
     if (!cost.has_roof) return cost;
-    cost.roof_time = cost.flops_time > cost.bytes_time ? cost.flops_time : cost.bytes_time;
+    cost.roof_time = cost.flops_time > cost.bytes_time ? cost.flops_time - cost.untimed.flops_time
+                                                       : cost.bytes_time - cost.untimed.bytes_time;
     cost.judged_time = cost.self_time;
     if (ran->compute_ps < ran->self_ps - ran->compute_ps) return cost;
     if (cost.self_time > cost.roof_time) cost.lost_time = cost.self_time - cost.roof_time;
     if (ids_bound_of(&cost, 0) == IDS_BOUND_MEMORY) {
         cost.memory_time = cost.self_time;
-        cost.memory_roof = cost.bytes_time;
+        cost.memory_roof = cost.bytes_time - cost.untimed.bytes_time;
     }
     return cost;
 }

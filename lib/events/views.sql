@@ -565,60 +565,81 @@ SELECT
     c.op_id AS op_id,         -- op.id
     c.runs AS runs,           -- how often it ran: of a framework as its calls say; on a GPU as often as the kernel that has most of its time, or half as often, or a third, where another kernel of it says so
     c.runs_in_steps AS runs_in_steps, -- in steps
+    c.untimed AS untimed,     -- of these, those of no duration, of an op that needs a microsecond or more: their time was lost
     c.self_ps AS self_ps,     -- its time
+    c.copied_bytes AS copied_bytes, -- of an asynchronous copy, those of the main memory, which move beside its time; NULL none
+    c.copied_ps AS copied_ps, -- what these alone take; NULL unknown
     c.flops AS flops,         -- of all runs; NULL unknown
     c.bytes AS bytes,         -- of the main memory, of all runs; NULL unknown
     c.model_flops AS model_flops, -- of the model, of one run; NULL none
     c.model_ps AS model_ps,   -- what these alone take; NULL unknown
     c.flops_ps AS flops_ps,   -- what the operations of all runs alone take; NULL unknown
     c.bytes_ps AS bytes_ps,   -- what the bytes of all runs alone take; NULL unknown
-    CASE WHEN c.flops_ps > c.bytes_ps THEN c.flops_ps ELSE c.bytes_ps + 0 * c.flops_ps END AS roof_ps, -- the larger one; NULL where one of them is
+    (CASE WHEN c.flops_ps > c.bytes_ps THEN c.flops_ps ELSE c.bytes_ps + 0 * c.flops_ps END) * c.timed AS roof_ps, -- the larger one, of runs that have a time; NULL where one of them is
     c.computes AS computes,   -- 1: most of its time computes; 0: it copies, exchanges or waits
     CASE WHEN c.computes = 0 OR c.flops_ps + c.bytes_ps IS NULL OR c.flops_ps + c.bytes_ps = 0 THEN NULL
-        WHEN c.self_ps < 20000000 * c.runs AND c.self_ps > 3 * c.flops_ps AND c.self_ps > 3 * c.bytes_ps THEN 'latency'
-        WHEN c.flops_ps > c.bytes_ps THEN 'compute' ELSE 'memory' END AS bound -- of what computes: compute, memory, or latency (short, and far above both); NULL unknown
+        WHEN c.self_ps < 20000000 * (c.runs - c.untimed) AND c.self_ps > 3 * c.timed * c.flops_ps AND c.self_ps > 3 * c.timed * c.bytes_ps THEN 'latency'
+        WHEN c.self_ps > 10 * c.timed * c.flops_ps AND c.self_ps > 10 * c.timed * c.bytes_ps THEN 'neither'
+        WHEN c.flops_ps > c.bytes_ps THEN 'compute' ELSE 'memory' END AS bound -- of what computes: compute, memory, latency (short, and far above both), or neither (below a tenth of both); NULL unknown
 FROM (
-    SELECT r.run AS run, r.device_id AS device_id, r.op_id AS op_id, max(r.runs) AS runs, max(r.runs_in_steps) AS runs_in_steps,
-        sum(r.self_ps) AS self_ps, max(o.flops) * max(r.runs) AS flops, max(o.memory_bytes) * max(r.runs) AS bytes,
-        max(o.model_flops) AS model_flops, max(o.model_flops) * 1e12 / max(p.flops) AS model_ps,
-        max(o.flops) * max(r.runs) * 1e12 / max(p.flops) AS flops_ps,
-        max(o.memory_bytes) * max(r.runs) * 1e12 / max(p.bandwidth) AS bytes_ps,
-        CASE WHEN 2 * sum(r.compute_ps) >= sum(r.self_ps) THEN 1 ELSE 0 END AS computes
+    SELECT b.run AS run, b.device_id AS device_id, b.op_id AS op_id, b.runs AS runs, b.runs_in_steps AS runs_in_steps,
+        b.self_ps AS self_ps, b.flops AS flops, b.bytes AS bytes, b.model_flops AS model_flops, b.model_ps AS model_ps,
+        b.flops_ps AS flops_ps, b.bytes_ps AS bytes_ps, b.computes AS computes, b.copied_bytes AS copied_bytes,
+        b.copied_ps AS copied_ps,
+        CASE WHEN b.flops_ps >= 1000000 * b.runs OR b.bytes_ps >= 1000000 * b.runs
+            THEN CAST(b.runs * b.untimed_share + 0.5 AS INTEGER) ELSE 0 END AS untimed,
+        CASE WHEN b.flops_ps >= 1000000 * b.runs OR b.bytes_ps >= 1000000 * b.runs
+            THEN 1 - b.untimed_share ELSE 1.0 END AS timed
     FROM (
-        SELECT m.run AS run, m.device_id AS device_id, m.op_id AS op_id, m.self_ps AS self_ps, m.compute_ps AS compute_ps,
-            CASE WHEN m.begun > 0 THEN m.begun WHEN m.launches > 1 THEN m.fewest ELSE m.times END AS runs,
-            CASE WHEN m.begun > 0 THEN m.begun_in_steps ELSE CAST((m.in_steps - m.in_steps % m.launches) / m.launches AS INTEGER) END AS runs_in_steps
+        SELECT r.run AS run, r.device_id AS device_id, r.op_id AS op_id, max(r.runs) AS runs, max(r.runs_in_steps) AS runs_in_steps,
+            sum(r.self_ps) AS self_ps, max(r.untimed_share) AS untimed_share,
+            max(CASE WHEN o.is_marker = 0 THEN o.flops END) * max(r.runs) AS flops,
+            max(CASE WHEN o.is_marker = 0 THEN o.memory_bytes END) * max(r.runs) AS bytes,
+            max(CASE WHEN o.is_marker = 0 THEN o.model_flops END) AS model_flops,
+            max(CASE WHEN o.is_marker = 0 THEN o.model_flops END) * 1e12 / max(p.flops) AS model_ps,
+            max(CASE WHEN o.is_marker = 0 THEN o.flops END) * max(r.runs) * 1e12 / max(p.flops) AS flops_ps,
+            max(CASE WHEN o.is_marker = 0 THEN o.memory_bytes END) * max(r.runs) * 1e12 / max(p.bandwidth) AS bytes_ps,
+            max(CASE WHEN o.is_marker = 1 THEN o.memory_bytes END) * max(r.runs) AS copied_bytes,
+            max(CASE WHEN o.is_marker = 1 THEN o.memory_bytes END) * max(r.runs) * 1e12 / max(p.bandwidth) AS copied_ps,
+            CASE WHEN 2 * sum(r.compute_ps) >= sum(r.self_ps) THEN 1 ELSE 0 END AS computes
         FROM (
-            SELECT k.run AS run, k.device_id AS device_id, k.op_id AS op_id, k.self_ps AS self_ps, k.compute_ps AS compute_ps,
-                k.times AS times, k.in_steps AS in_steps, k.fewest AS fewest, k.begun AS begun,
-                k.begun_in_steps AS begun_in_steps,
-                CASE WHEN k.fewest < 3 OR k.fewest_span_ps * 2 < k.span_ps OR round(1.0 * k.times / k.fewest) > 16
-                    OR abs(round(1.0 * k.times / k.fewest) * k.fewest - k.times) >= round(1.0 * k.times / k.fewest) THEN 1
-                    ELSE CAST(round(1.0 * k.times / k.fewest) AS INTEGER) END AS launches
+            SELECT m.run AS run, m.device_id AS device_id, m.op_id AS op_id, m.self_ps AS self_ps, m.compute_ps AS compute_ps,
+                1.0 * m.untimed / m.times AS untimed_share,
+                CASE WHEN m.begun > 0 THEN m.begun WHEN m.launches > 1 THEN m.fewest ELSE m.times END AS runs,
+                CASE WHEN m.begun > 0 THEN m.begun_in_steps ELSE CAST((m.in_steps - m.in_steps % m.launches) / m.launches AS INTEGER) END AS runs_in_steps
             FROM (
-                SELECT n.run AS run, n.device_id AS device_id, n.op_id AS op_id, n.self_ps AS self_ps, n.compute_ps AS compute_ps,
-                    first_value(n.times) OVER longest AS times, first_value(n.in_steps) OVER longest AS in_steps,
-                    first_value(n.span_ps) OVER longest AS span_ps,
-                    sum(n.begun) OVER whole AS begun, sum(n.begun_in_steps) OVER whole AS begun_in_steps,
-                    first_value(n.times) OVER rarest AS fewest, first_value(n.span_ps) OVER rarest AS fewest_span_ps
+                SELECT k.run AS run, k.device_id AS device_id, k.op_id AS op_id, k.self_ps AS self_ps, k.compute_ps AS compute_ps,
+                    k.times AS times, k.untimed AS untimed, k.in_steps AS in_steps, k.fewest AS fewest, k.begun AS begun,
+                    k.begun_in_steps AS begun_in_steps,
+                    CASE WHEN k.fewest < 3 OR k.fewest_span_ps * 2 < k.span_ps OR round(1.0 * k.times / k.fewest) > 16
+                        OR abs(round(1.0 * k.times / k.fewest) * k.fewest - k.times) >= round(1.0 * k.times / k.fewest) THEN 1
+                        ELSE CAST(round(1.0 * k.times / k.fewest) AS INTEGER) END AS launches
                 FROM (
-                    SELECT run, device_id, op_id, name, count(*) AS times, sum(self_ps) AS self_ps,
-                        max(start_ps) - min(start_ps) AS span_ps,
-                        sum(CASE WHEN step_id IS NULL THEN 0 ELSE 1 END) AS in_steps,
-                        sum(begins_run) AS begun,
-                        sum(CASE WHEN step_id IS NULL THEN 0 ELSE begins_run END) AS begun_in_steps,
-                        sum(CASE WHEN class = 'compute' THEN self_ps ELSE 0 END) AS compute_ps
-                    FROM activities WHERE is_active = 1 AND is_beside = 0 AND op_id IS NOT NULL
-                    GROUP BY run, device_id, op_id, name
-                ) n
-                WINDOW longest AS (PARTITION BY n.run, n.device_id, n.op_id ORDER BY n.self_ps DESC, n.times),
-                    rarest AS (PARTITION BY n.run, n.device_id, n.op_id ORDER BY n.times, n.span_ps DESC),
-                    whole AS (PARTITION BY n.run, n.device_id, n.op_id)
-            ) k
-        ) m
-    ) r
-    JOIN op o ON o.id = r.op_id
-    LEFT JOIN device_peak p ON p.device = r.device_id AND p.multiplies = o.multiplies
-    WHERE o.cost_source IS NOT NULL AND o.is_container = 0 AND o.is_marker = 0
-    GROUP BY r.run, r.device_id, r.op_id
+                    SELECT n.run AS run, n.device_id AS device_id, n.op_id AS op_id, n.self_ps AS self_ps, n.compute_ps AS compute_ps,
+                        first_value(n.times) OVER longest AS times, first_value(n.in_steps) OVER longest AS in_steps,
+                        first_value(n.span_ps) OVER longest AS span_ps, first_value(n.untimed) OVER longest AS untimed,
+                        sum(n.begun) OVER whole AS begun, sum(n.begun_in_steps) OVER whole AS begun_in_steps,
+                        first_value(n.times) OVER rarest AS fewest, first_value(n.span_ps) OVER rarest AS fewest_span_ps
+                    FROM (
+                        SELECT run, device_id, op_id, name, count(*) AS times, sum(self_ps) AS self_ps,
+                            max(start_ps) - min(start_ps) AS span_ps, sum(CASE WHEN dur_ps = 0 THEN 1 ELSE 0 END) AS untimed,
+                            sum(CASE WHEN step_id IS NULL THEN 0 ELSE 1 END) AS in_steps,
+                            sum(begins_run) AS begun,
+                            sum(CASE WHEN step_id IS NULL THEN 0 ELSE begins_run END) AS begun_in_steps,
+                            sum(CASE WHEN class = 'compute' THEN self_ps ELSE 0 END) AS compute_ps
+                        FROM activities WHERE is_active = 1 AND is_beside = 0 AND op_id IS NOT NULL
+                        GROUP BY run, device_id, op_id, name
+                    ) n
+                    WINDOW longest AS (PARTITION BY n.run, n.device_id, n.op_id ORDER BY n.self_ps DESC, n.times),
+                        rarest AS (PARTITION BY n.run, n.device_id, n.op_id ORDER BY n.times, n.span_ps DESC),
+                        whole AS (PARTITION BY n.run, n.device_id, n.op_id)
+                ) k
+            ) m
+        ) r
+        JOIN op o ON o.id = r.op_id
+        LEFT JOIN device_peak p ON p.device = r.device_id AND p.multiplies = o.multiplies
+        WHERE o.cost_source IS NOT NULL AND o.is_container = 0
+            AND (o.is_marker = 0 OR (o.cost_source = 'file' AND o.memory_bytes > 0))
+        GROUP BY r.run, r.device_id, r.op_id
+    ) b
 ) c;

@@ -62,6 +62,13 @@ static void add(struct ids_hlo_text_cost *cost, const struct array *array) {
     if (array->memory_space != 0 && array->memory_space != HOST_MEMORY) cost->on_chip_bytes += array->bytes;
 }
 
+/* "(to, from, context) copy-start(...)", "((from), to, context) async-start(...)" of a slice: what the smaller one of the
+ * two holds is read from one of them and written to the other. */
+static double copied_by(const struct array pair[2]) {
+    double bytes = pair[0].bytes < pair[1].bytes ? pair[0].bytes : pair[1].bytes;
+    return bytes * ((pair[0].memory_space == 0) + (pair[1].memory_space == 0));
+}
+
 /* [m,k] and [k,n] or [n,k] give [m,n]. */
 static double product_of(const struct array *left, const struct array *right, const struct array *result) {
     if (left->rank != 2 || right->rank != 2 || result->rank != 2 || left->sizes[0] != result->sizes[0]) return -1;
@@ -72,8 +79,9 @@ static double product_of(const struct array *left, const struct array *right, co
 
 int ids_hlo_text_cost(struct ids_text text, struct ids_hlo_text_cost *ret_cost) {
     struct array arrays[3] = {{.rank = 0}}, array; /* the result, the first two operands */
+    struct array pair[2] = {{.rank = 0}};          /* the first two of a tuple */
     const char *end = text.at + text.length, *at = ids_hlo_text_body(text);
-    int depth = 0, is_operand = 0, operands = 0;
+    int depth = 0, is_operand = 0, operands = 0, results = 0;
     *ret_cost = (struct ids_hlo_text_cost){.product_flops = -1};
     if (!at) return 0;
     while (at < end) {
@@ -82,6 +90,7 @@ int ids_hlo_text_cost(struct ids_text text, struct ids_hlo_text_cost *ret_cost) 
             add(ret_cost, &array);
             if (!is_operand && !arrays[0].rank) arrays[0] = array;
             if (is_operand && operands < 2) arrays[1 + operands] = array;
+            if (!is_operand && results < 2) pair[results++] = array;
             operands += is_operand;
             at = next;
             continue;
@@ -97,6 +106,7 @@ int ids_hlo_text_cost(struct ids_text text, struct ids_hlo_text_cost *ret_cost) 
         }
     }
     ret_cost->element = (uint8_t)arrays[1].element;
+    if (results == 2) ret_cost->copied_bytes = copied_by(pair);
     if (operands >= 2) ret_cost->product_flops = product_of(&arrays[1], &arrays[2], &arrays[0]);
     return 1;
 }

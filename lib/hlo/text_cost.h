@@ -7,6 +7,7 @@
 struct ids_hlo_text_cost {
     double on_chip_bytes; /* of operands and results that lie in the memory of the core: S(1) and others */
     double main_bytes;    /* of the others, the host's left out */
+    double copied_bytes;  /* of what starts an asynchronous copy: those of the main memory that it reads and writes */
     double product_flops; /* of the first two operands, if the result is their product as matrices; -1 it is none */
     uint8_t element;      /* of the first operand, as lib/hlo/element.h numbers types; 0 unknown */
 };

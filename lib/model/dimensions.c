@@ -355,6 +355,24 @@ static int is_called_product(struct ids_text name) {
     return ids_text_contains(name, "matmul") || ids_text_contains(name, "gemm") || ids_text_contains(name, "dot");
 }
 
+/* What begins or ends something asynchronous, by its text: a copy's bytes are those of its start. */
+static int64_t bytes_of_marker(struct ids_text category, struct ids_text text, const struct ids_hlo_text_cost *cost) {
+    int is_copy = ids_text_is(category, "copy-start") ||
+                  (ids_text_is(category, "async-start") && ids_text_contains(text, "slice"));
+    if (is_copy && cost->copied_bytes > 0) return ids_hlo_cost_count(cost->copied_bytes, 0);
+    return ids_text_is(category, "copy-done") ? 0 : -1;
+}
+
+/* Of the main memory: as the file says, else without what its text says of other memories. */
+static int64_t memory_bytes_of(const struct ids_trace *trace, const struct ids_op *op, struct ids_text text,
+                               const struct ids_hlo_text_cost *cost) {
+    if (op->cost_source == IDS_COST_OF_FILE && op->told_bytes >= 0) return op->told_bytes;
+    if (op->marker) return cost ? bytes_of_marker(text_of(trace, op->category), text, cost) : -1;
+    if (!cost || cost->on_chip_bytes <= 0 || op->bytes_accessed <= 0) return op->bytes_accessed;
+    int64_t on_chip = ids_hlo_cost_count(cost->on_chip_bytes, 0);
+    return op->bytes_accessed > on_chip ? op->bytes_accessed - on_chip : 0;
+}
+
 /* Operations and bytes as the file has them, else by the shapes of what the text says is a product. */
 static void read_op_cost(const struct ids_trace *trace, struct ids_text text, struct ids_op *op) {
     struct ids_hlo_text_cost cost;
@@ -375,10 +393,7 @@ static void read_op_cost(const struct ids_trace *trace, struct ids_text text, st
         if (is_told && (ids_text_contains(category, "convolution") || ids_text_contains(category, "dot")))
             op->element = cost.element;
     }
-    op->memory_bytes = op->bytes_accessed;
-    if (is_told && cost.on_chip_bytes > 0 && op->memory_bytes > 0)
-        op->memory_bytes =
-            (double)op->memory_bytes > cost.on_chip_bytes ? op->memory_bytes - (int64_t)cost.on_chip_bytes : 0;
+    op->memory_bytes = memory_bytes_of(trace, op, text, is_told ? &cost : NULL);
 }
 
 /* What the text of a TPU's op says: its name, shape and fingerprint, and whether it copies through host memory. */
