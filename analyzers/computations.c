@@ -95,8 +95,7 @@ static int add(struct computations *all, const struct ids_op_row *op) {
     ids_sum(&same->count, op->count);
     same->ops++;
     ids_op_cost_add(&same->cost, &op->cost);
-    if (op->self_ps > 0)
-        same->lost_in_steps += op->cost.lost_time * (double)op->in_steps_ps / (double)op->self_ps;
+    if (op->self_ps > 0) same->lost_in_steps += op->cost.lost_time * (double)op->in_steps_ps / (double)op->self_ps;
     if (strcmp(same->first->name, op->name) != 0) same->same_name = same_beginning(same, op->name);
     if (!strcmp(same->first->place, op->place)) return 0;
     same->places_differ = 1;

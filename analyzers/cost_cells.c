@@ -15,9 +15,11 @@ void ids_cost_cells(const struct ids_op_cost *cost, int is_communication, struct
     int has_flops = cost->has_flops, has_bytes = cost->has_bytes;
     enum ids_bound bound = ids_bound_of(cost, is_communication);
     ret_cells[0] = rate(IDS_UNIT_FLOPS, has_flops, cost->flops - untimed->flops, cost->self_time);
-    ret_cells[1] = rate(IDS_UNIT_RATIO, has_flops && cost->flops_time > 0, cost->flops_time - untimed->flops_time, cost->self_time);
+    ret_cells[1] = rate(IDS_UNIT_RATIO, has_flops && cost->flops_time > 0, cost->flops_time - untimed->flops_time,
+                        cost->self_time);
     ret_cells[2] = rate(IDS_UNIT_RATE, has_bytes, cost->bytes - untimed->bytes, cost->self_time);
-    ret_cells[3] = rate(IDS_UNIT_RATIO, has_bytes && cost->bytes_time > 0, cost->bytes_time - untimed->bytes_time, cost->self_time);
+    ret_cells[3] = rate(IDS_UNIT_RATIO, has_bytes && cost->bytes_time > 0, cost->bytes_time - untimed->bytes_time,
+                        cost->self_time);
     ret_cells[4] = rate(IDS_UNIT_NUMBER, has_flops && has_bytes, cost->flops, cost->bytes);
     ret_cells[5] = ids_text_value(bound == IDS_BOUND_UNKNOWN ? NULL : ids_bound_name(bound));
     ret_cells[6] = ids_cost_time(cost->has_roof, cost->roof_time);

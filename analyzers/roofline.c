@@ -31,10 +31,12 @@ static const struct ids_metric_def metrics[] = {
      "that multiply what it multiplies. The peak is that of --peak-flops, of the profile, or of the data sheet.",
      SHARE_OF_WINDOWS("sum(flops_ps)", "flops")},
     {"efficiency.bandwidth", "memory bandwidth", IDS_UNIT_RATE, IDS_BETTER_HIGHER,
-     "Bytes that the ops of a device and asynchronous copies (-start, -done) read from and wrote to its main memory, by "
+     "Bytes that the ops of a device and asynchronous copies (-start, -done) read from and wrote to its main memory, "
+     "by "
      "second of its window, the mean of the devices of which any are known. Of a TPU without those that stay in the "
      "core's own memory; a copy to or from the host counts once.",
-     "SELECT (sum(bytes) + coalesce(sum(copied_bytes), 0)) * 1e12 / " WINDOWS_WITH("bytes") " FROM op_costs WHERE run = :run"},
+     "SELECT (sum(bytes) + coalesce(sum(copied_bytes), 0)) * 1e12 / " WINDOWS_WITH(
+         "bytes") " FROM op_costs WHERE run = :run"},
     {"efficiency.bandwidth_share", "of peak bandwidth", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of the window that the bytes alone would take at the peak bandwidth of the device's memory.",
      SHARE_OF_WINDOWS("(sum(bytes_ps) + coalesce(sum(copied_ps), 0))", "bytes")},
@@ -94,8 +96,10 @@ static const struct ids_table_def roofline = {
     IDS_COUNT_OF(columns),
     "Ops that compute, those first that took the most time above their roofline, or all of whose time is in question "
     "because nothing says what they compute (no values: kernels of the user's, such as Pallas and Triton). As in the "
-    "table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row. `win_per_step` is the "
-    "most that a step of a device would win if the op ran at its roofline (without steps: the window), `win_share` that "
+    "table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row. `win_per_step` "
+    "is the "
+    "most that a step of a device would win if the op ran at its roofline (without steps: the window), `win_share` "
+    "that "
     "of the mean step (or window). Those that are "
     "above a peak, and so win nothing, come last, with a note of what it means: the peak is given too low (or is not "
     "that of this device), or bytes come from a cache, which counts as memory here.",
@@ -176,8 +180,8 @@ static void put_efficiency(struct ids_report *report, const char *device, const 
     if (flops && sum->by_shapes)
         ids_report_rule(report, flops,
                         "counted from the shapes of PyTorch's products, convolutions and attention alone");
-    put_rate(report, "efficiency.bandwidth", IDS_UNIT_RATE, device, cost->has_bytes,
-             cost->bytes + cost->copied_bytes, sum->bytes);
+    put_rate(report, "efficiency.bandwidth", IDS_UNIT_RATE, device, cost->has_bytes, cost->bytes + cost->copied_bytes,
+             sum->bytes);
     ids_efficiency_share(report, "efficiency.flops_share", device, cost->flops_time, sum->flops, why_no_flops(cost));
     ids_efficiency_share(report, "efficiency.bandwidth_share", device, cost->bytes_time + cost->copied_time, sum->bytes,
                          why_no_bytes(cost));
@@ -248,11 +252,16 @@ static void list_row(struct ids_report *report, const struct ids_table *from, si
     struct ids_value lost = cell(from, row, spans->lost);
     int can_win = !lost.missing && spans->count > 0 && spans->sum_ps > 0;
     const struct ids_value values[] = {
-        cell(from, row, "self"),        cell(from, row, "share"),
+        cell(from, row, "self"),
+        cell(from, row, "share"),
         can_win ? ids_int_value(IDS_UNIT_TIME, lost.i / spans->count) : ids_no_value(IDS_UNIT_TIME),
         can_win ? ids_real_value(IDS_UNIT_RATIO, (double)lost.i / (double)spans->sum_ps) : ids_no_value(IDS_UNIT_RATIO),
-        IDS_COST_VALUES(cells),    note_on(cells),
-        cell(from, row, "ops"),         cell(from, row, "name"),  cell(from, row, "module"), cell(from, row, "place"),
+        IDS_COST_VALUES(cells),
+        note_on(cells),
+        cell(from, row, "ops"),
+        cell(from, row, "name"),
+        cell(from, row, "module"),
+        cell(from, row, "place"),
         cell(from, row, "fingerprint"),
     };
     IDS_ROW(report, ids_report_table(report, &roofline), columns, values);

@@ -80,7 +80,9 @@ static const char *say_bound(struct ids_report *report, const struct ids_table *
     const char *flops = say_rate(report, table, row, "flop_rate", "flops_share", "");
     const char *bytes = say_rate(report, table, row, "bandwidth", "bandwidth_share", " of memory");
     int is_neither = !bound.missing && !strcmp(bound.text, "neither");
-    const char *what = bound.missing ? "" : is_neither ? "bound by neither, " : ids_report_text(report, "%s-bound, ", bound.text);
+    const char *what = bound.missing ? ""
+                       : is_neither  ? "bound by neither, "
+                                     : ids_report_text(report, "%s-bound, ", bound.text);
     return ids_report_text(report, "%s%s%s%s", what, flops, *flops && *bytes ? ", " : "", bytes);
 }
 

@@ -14,7 +14,8 @@ const char *ids_bound_name(enum ids_bound bound) {
 enum ids_bound ids_bound_of(const struct ids_op_cost *cost, int is_communication) {
     if (is_communication) return IDS_BOUND_COMMUNICATION;
     if (!cost->has_roof || !cost->runs) return IDS_BOUND_UNKNOWN;
-    if (cost->self_time < SHORT_TIME * (double)(cost->runs - cost->untimed.runs) && cost->self_time > FAR_ABOVE * cost->roof_time)
+    if (cost->self_time < SHORT_TIME * (double)(cost->runs - cost->untimed.runs) &&
+        cost->self_time > FAR_ABOVE * cost->roof_time)
         return IDS_BOUND_LATENCY;
     if (cost->flops_time <= 0 && cost->bytes_time <= 0) return IDS_BOUND_UNKNOWN;
     if (cost->judged_time > OUT_OF_SIGHT * cost->roof_time) return IDS_BOUND_NEITHER;

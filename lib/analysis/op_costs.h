@@ -28,13 +28,13 @@ const char *ids_bound_name(enum ids_bound bound);
 /* Sums over executions; times are seconds, of one device after the other. */
 struct ids_op_cost {
     uint64_t runs;
-    double flops, bytes;             /* bytes of the main memory */
-    double flops_time, bytes_time;   /* of each alone at the peak; 0 where no peak is known */
+    double flops, bytes;              /* bytes of the main memory */
+    double flops_time, bytes_time;    /* of each alone at the peak; 0 where no peak is known */
     double copied_bytes, copied_time; /* of asynchronous copies, in no other figure; what they alone take */
     struct ids_untimed_cost {
         uint64_t runs;
         double flops, bytes, flops_time, bytes_time;
-    } untimed; /* of these, the share of executions whose time was lost */
+    } untimed;                       /* of these, the share of executions whose time was lost */
     double roof_time;                /* Σ of the larger one of each op, of executions that have a time */
     double lost_time;                /* what the ops that compute took above it */
     double self_time;                /* of ops that have any of these figures */

@@ -9,7 +9,7 @@
 
 /* What one device did of an op under one name: on a GPU one of its kernels, elsewhere the op itself. */
 struct part {
-    int64_t ps, first_ps, last_ps; /* the latter: when it began */
+    int64_t ps, first_ps, last_ps;           /* the latter: when it began */
     uint64_t count, count_in_steps, untimed; /* the latter: of no duration */
     uint32_t op, name;
 };

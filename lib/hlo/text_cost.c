@@ -62,8 +62,8 @@ static void add(struct ids_hlo_text_cost *cost, const struct array *array) {
     if (array->memory_space != 0 && array->memory_space != HOST_MEMORY) cost->on_chip_bytes += array->bytes;
 }
 
-/* "(to, from, context) copy-start(...)", "((from), to, context) async-start(...)" of a slice: what the smaller one of the
- * two holds is read from one of them and written to the other. */
+/* "(to, from, context) copy-start(...)", "((from), to, context) async-start(...)" of a slice: what the smaller one of
+ * the two holds is read from one of them and written to the other. */
 static double copied_by(const struct array pair[2]) {
     double bytes = pair[0].bytes < pair[1].bytes ? pair[0].bytes : pair[1].bytes;
     return bytes * ((pair[0].memory_space == 0) + (pair[1].memory_space == 0));
