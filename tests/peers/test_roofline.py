@@ -84,7 +84,7 @@ def compare_op(row, ours, is_tpu, seen, wrong):
     if ours['intensity'] is not None:
         check('intensity', near(ours['intensity'], row['operational_intensity'], 0.01), ours['intensity'], row['operational_intensity'])
     words = {'HBM': 'memory', 'Compute': 'compute', 'Unknown': None}
-    if ours['bound'] in ('communication', 'latency'):
+    if ours['bound'] in ('communication', 'latency', 'neither'):
         seen['bound', 'finer: ' + ours['bound']] += 1
     else:
         check('bound', ours['bound'] == words.get(row['bound_by'], row['bound_by']), ours['bound'], row['bound_by'])
