@@ -106,8 +106,8 @@ static void put_hbm(struct ids_compat *compat, const struct gathering *gathering
                        .our_id = "efficiency.bandwidth_share",
                        .why = is_gpu ? "XProf knows no bytes of a library's calls (custom-call), divides by the "
                                        "time of the ops and not by the window, and takes the peak from the file"
-                                     : "XProf counts the bytes of asynchronous copies too, and divides by the "
-                                       "time of the ops, waits (-done) included, not by the window",
+                                     : "XProf divides by the time of the ops, waits (-done) included, not by the "
+                                       "window",
                    });
 }
 

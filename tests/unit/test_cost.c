@@ -3,7 +3,6 @@
 #include "lib/fields/hlo.h"
 #include "lib/hlo/cost.h"
 #include "lib/hlo/finish.h"
-#include "lib/hlo/text_cost.h"
 #include "tests/support/pb_encode.h"
 #include "tests/support/suite.h"
 
@@ -590,44 +589,6 @@ START_TEST(enormous) {
 }
 END_TEST
 
-/* ---- texts of TPU ops ---- */
-
-static struct ids_hlo_text_cost text_cost(const char *text) {
-    struct ids_hlo_text_cost cost;
-    ck_assert(ids_hlo_text_cost(words(text), &cost));
-    return cost;
-}
-
-/* [8,16] x [4,16] gives [8,4]: 2 * 8 * 16 * 4. f4 takes half a byte. S(1) is on the chip, S(5) the host's memory. */
-START_TEST(text_products) {
-    struct ids_hlo_text_cost cost =
-        text_cost("%quantized_matmul.3 = bf16[8,4]{1,0:T(8,128)(2,1)S(1)} custom-call(bf16[8,16]{1,0} %f32.1, "
-                  "f4e2m1fn[4,16]{1,0:T(64,128)E(4)} %p.2, f32[10]{0:S(5)} %b), custom_call_target=\"f32[9,9]\"");
-    ck_assert(cost.product_flops == 2 * 8 * 16 * 4);
-    ck_assert(cost.on_chip_bytes == 64);
-    ck_assert(cost.main_bytes == 256 + 32);
-    ck_assert_int_eq(cost.element, BF16);
-    cost = text_cost("%x = f32[8,5] custom-call(f32[8,16] %a, f32[4,16] %b)");
-    ck_assert(cost.product_flops == -1);
-    cost = text_cost("%t = (f32[8]{0}, (s32[2], f32[4]{0:S(1)})) fusion((f32[8], s32[]) %t.1), kind=kLoop");
-    ck_assert(cost.main_bytes == 32 + 8 + 32 + 4 && cost.on_chip_bytes == 16 && cost.product_flops == -1);
-}
-END_TEST
-
-/* Cut anywhere, and what is no op: no crash. */
-START_TEST(text_cut) {
-    static const char text[] =
-        "%a = (bf16[8,4]{1,0:S(1)}, u32[]) fusion(f32[99999999999999999999,2,2,2,2,2,2,2,2,2] %b)";
-    struct ids_hlo_text_cost cost;
-    for (size_t length = 0; length < sizeof text; length++) {
-        char *copy = strndup(text, length);
-        ids_hlo_text_cost((struct ids_text){copy, (uint32_t)length}, &cost);
-        free(copy);
-    }
-    ck_assert(!ids_hlo_text_cost(words("no op"), &cost));
-}
-END_TEST
-
 IDS_RUN_SUITE("cost", dot, dot_damaged, library_dot, library_works_in, attention, convolution, convolution_windows,
               library_convolution, slices, read_once, updates, two_results, loops, branches_and_circles, others,
-              transforms, windows, enormous, text_products, text_cut)
+              transforms, windows, enormous)
