@@ -27,14 +27,17 @@ strange=$(grep -vE '^idsprof_|^_(init|fini)$' <<<"$names" || true)
 [[ -z $strange ]] || fail "the library shows more than its header: $strange"
 [[ $(grep -c '^idsprof_' <<<"$names") -eq 10 ]] || fail "the header declares ten calls: $names"
 
+space=' '
+[[ $(pkg-config --version) != 0.* ]] || space=- # before pkgconf, a space in the path of the file itself is not escaped
 DESTDIR='' cmake --install "$build" --prefix "$work/a prefix" >/dev/null
-mv "$work/a prefix" "$work/moved prefix"
-pc=$(find "$work/moved prefix" -name idsprof.pc)
+moved="$work/moved${space}prefix"
+mv "$work/a prefix" "$moved"
+pc=$(find "$moved" -name idsprof.pc)
 export PKG_CONFIG_PATH=${pc%/*}
 [[ $(pkg-config --modversion idsprof) == "$("$IDSPROF" --version | cut -d' ' -f2)" ]] || fail "pkg-config has another version"
 flags=()
 eval "flags=($(pkg-config --cflags --libs idsprof))" # a space in a path is escaped for a shell
-lib=$(find "$work/moved prefix" -name libidsprof.so)
+lib=$(find "$moved" -name libidsprof.so)
 cc -Wall -Wextra -Werror -o "$work/example" "$root/examples/report.c" "${flags[@]}" -Wl,-rpath,"${lib%/*}"
 look_at "$work/example"
 printf '#include <idsprof.h>\nint main() { return idsprof_version()[0] == 0; }\n' >"$work/example.cc"

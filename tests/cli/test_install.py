@@ -78,7 +78,8 @@ def from_everywhere():
     named = run('idsprof', 'capture', '-qo', ROOT / 'out', '--', 'true', env={**os.environ, 'PATH': f'{moved}/bin:{os.environ["PATH"]}'})
     check(named.returncode == 0, named.stderr)
     help_page = run(moved / 'bin' / 'idsprof', 'help', 'capture', env={**os.environ, 'MANPAGER': 'cat', 'PAGER': 'cat'})
-    check(help_page.returncode == 0 and 'IDSPROF-CAPTURE' in help_page.stdout.upper(), help_page)
+    words = 'IDSPROF-CAPTURE' if shutil.which('man') else 'USAGE: IDSPROF CAPTURE' # what there is without a reader of pages
+    check(help_page.returncode == 0 and words in help_page.stdout.upper(), help_page)
 
 
 def missing():
