@@ -64,7 +64,9 @@ int ids_chrome_say_losses(struct ids_chrome_reader *reader, struct ids_error *er
         {IDS_NOTE, "chrome.metadata", "metadata events (M) of an unknown kind were left out",
          reader->survey.unknown_metadata},
         {IDS_WARNING, "chrome.stray", "elements of traceEvents that are not objects were left out", losses->strays},
-        {IDS_NOTE, "chrome.trailing", "what follows the end of the JSON was not read", losses->trailing},
+        {IDS_WARNING, "chrome.trailing",
+         "something follows the end of the JSON and was not read: of several files in one, each must be read by itself",
+         losses->trailing},
         {IDS_NOTE, "chrome.property", "members beside traceEvents that are too large or not JSON were not read",
          reader->properties.unread},
     };

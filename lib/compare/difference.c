@@ -21,6 +21,14 @@ static double threshold_base(const struct ids_difference *difference) {
     return difference->unit == IDS_UNIT_RATIO ? fmax(a, 1 - a) : a;
 }
 
+/* A time that was taken once a side, as that of compiling: the same program's differs from run to run by less than a
+ * fifth, and by how much nobody can tell here. */
+static int is_measured_once(const struct ids_difference *difference) {
+    static const double of_chance = 0.2;
+    double larger = fmax(fabs(difference->a), fabs(difference->b));
+    return difference->unit == IDS_UNIT_TIME && fabs(difference->b - difference->a) < of_chance * larger;
+}
+
 enum ids_verdict ids_judge(const struct ids_difference *difference, const struct ids_compare_options *options,
                            int many) {
     if (!difference->has_a || !difference->has_b) return IDS_VERDICT_NO_DATA;
@@ -30,6 +38,7 @@ enum ids_verdict ids_judge(const struct ids_difference *difference, const struct
     int large = fabs(change) > limit;
     const struct ids_interval *interval = &difference->interval;
     const struct ids_bounds *bounds = &interval->typical;
+    if (!interval->known && large && is_measured_once(difference)) return IDS_VERDICT_UNSURE;
     if (!interval->known) return large ? IDS_VERDICT_COUNTED : IDS_VERDICT_SAME;
     if (large && (change < bounds->low || change > bounds->high) &&
         (!ids_interval_excludes_zero(interval) || fabs(bounds->at) <= limit))

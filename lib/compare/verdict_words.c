@@ -46,7 +46,10 @@ const char *ids_verdict_words(struct ids_painter *painter, const struct ids_diff
         ids_phrase_add(&phrase, "same");
         break;
     case IDS_VERDICT_UNSURE:
-        ids_phrase_add(&phrase, "unsure (%s to %s)", low, high);
+        if (interval->known)
+            ids_phrase_add(&phrase, "unsure (%s to %s)", low, high);
+        else
+            ids_phrase_add(&phrase, "unsure (measured once a side)");
         break;
     case IDS_VERDICT_SINGLE_STEPS:
         ids_phrase_add(&phrase, "%s through single steps; a typical one %s to %s", direction_word(row, row->b - row->a),

@@ -43,6 +43,36 @@ static int format_of_content(struct ids_source *source, const struct ids_format 
     return code;
 }
 
+/* What people give it that others write, and what to do then; 0 where it is nothing of these. */
+static int refuse_known(struct ids_source *source, struct ids_error *err) {
+    static const struct {
+        const char *ending, *what, *hint;
+    } kinds[] = {
+        {".pftrace", "a trace in Perfetto's own format, not a profile",
+         "idsprof writes it for Perfetto and reads Chrome's JSON and xplane.pb"},
+        {".perfetto-trace", "a trace in Perfetto's own format, not a profile",
+         "idsprof writes it for Perfetto and reads Chrome's JSON and xplane.pb"},
+        {".nsys-rep", "a recording of Nsight Systems, which only that reads",
+         "'idsprof capture' records CUDA programs itself"},
+        {".cpuprofile", "a CPU profile of V8, which knows no device",
+         "idsprof reads Chrome traces, xplane.pb, Kineto's"},
+    };
+    uint8_t head[2];
+    size_t length = 0;
+    int code = ids_source_head(source, head, sizeof head, &length, err);
+    if (code) return code;
+    if (length == 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2))) {
+        ids_fail(err, IDS_UNSUPPORTED, "text in UTF-16, and idsprof reads UTF-8");
+        return ids_hint(err, "iconv -f UTF-16 -t UTF-8 makes it that");
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!ids_name_ends_with(ids_source_path(source), kinds[i].ending)) continue;
+        ids_fail(err, IDS_UNSUPPORTED, "%s", kinds[i].what);
+        return ids_hint(err, "%s", kinds[i].hint);
+    }
+    return 0;
+}
+
 /* *ret_named: only the file's name speaks for the format. */
 static int choose_format(struct ids_source *source, const struct ids_format **ret_format, int *ret_named,
                          struct ids_error *err) {
@@ -58,6 +88,8 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
         ids_fail(err, IDS_UNSUPPORTED, "a database, not a profile");
         return ids_hint(err, "'idsprof report' and 'idsprof query' read those that idsprof made");
     }
+    code = refuse_known(source, err);
+    if (code) return code;
     char expected[512];
     ids_formats_expected(expected, sizeof expected);
     return ids_fail(err, IDS_UNSUPPORTED,

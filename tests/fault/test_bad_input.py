@@ -157,6 +157,25 @@ def other_types(t):
 
 
 @case
+def known_to_be_another(t):
+    """What people give it that others write: what it is, and what to do."""
+    text = '{"traceEvents": []}'
+    for name, data, words in ("bom.json", text.encode("utf-16"), r"UTF-16.*iconv"), ("be.json", b"\xfe\xff" + text.encode("utf-16-be"), r"UTF-16"), \
+                             ("x.pftrace", b"\x01packets", r"Perfetto's own format"), ("x.nsys-rep", b"\x01words", r"Nsight Systems"), \
+                             ("x.cpuprofile", b'{"nodes": []}', r"V8"):
+        t.run("report", t.file(name, data)).refused(re.escape(name), words)
+    t.run("report", t.file("x.bin", b"\x01words")).refused("not a profile that idsprof can read")
+
+
+@case
+def two_in_one(t):
+    """`cat a.json b.json`: the second is not read, and that is said."""
+    one = b'{"traceEvents": [{"ph": "X", "name": "f", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}'
+    t.run("report", "--no-cache", t.file("one.json", one + b" \n")).check("follows" not in t.stdout, "nothing follows")
+    t.run("report", "--no-cache", t.file("two.json", one + one)).check("warning  something follows the end" in t.stdout, "a warning expected")
+
+
+@case
 def no_planes(t):
     t.run("report", t.file("h.xplane.pb", blob(4, "only-a-host-name"))).refused(r"h\.xplane\.pb': .*without planes")
 

@@ -148,7 +148,8 @@ START_TEST(words) {
     struct ids_interval none = {0}, sure = between(4, 16), unsure = between(-4, 24), still = between(-0.5, 0.5);
     ck_assert_int_eq(judge(100, 100, none, 0, 0), IDS_VERDICT_SAME);
     ck_assert_int_eq(judge(100, 100.5, none, 0, 0), IDS_VERDICT_SAME); /* half a percent, below the threshold */
-    ck_assert_int_eq(judge(100, 110, none, 0, 0), IDS_VERDICT_COUNTED);
+    ck_assert_int_eq(judge(100, 119, none, 0, 0), IDS_VERDICT_UNSURE); /* one measurement a side */
+    ck_assert_int_eq(judge(100, 130, none, 0, 0), IDS_VERDICT_COUNTED);
     ck_assert_int_eq(judge(100, 110, sure, 0, 0), IDS_VERDICT_DIFFERS); /* one recording a side is no regression */
     ck_assert_int_eq(judge(100, 110, sure, 0, 1), IDS_VERDICT_REGRESSION);
     ck_assert_int_eq(judge(100, 110, unsure, 0, 1), IDS_VERDICT_UNSURE);
