@@ -33,6 +33,7 @@ import sys
 import time
 
 OPEN_SECONDS, CLOSE_SECONDS, POLL_SECONDS, ANSWER_SECONDS = 10, 120, 0.01, 5
+__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '_idsprof', 'modules')]    # idsprof.lake lies there
 NOT_CAPTURED = "this process was not started under 'idsprof capture'"
 
 

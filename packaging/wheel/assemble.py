@@ -28,6 +28,9 @@ Provides-Extra: pandas
 Requires-Dist: pandas; extra == 'pandas'
 Provides-Extra: arrow
 Requires-Dist: pyarrow; extra == 'arrow'
+Provides-Extra: lake
+Requires-Dist: duckdb; extra == 'lake'
+Requires-Dist: duckdb-extension-sqlite-scanner; extra == 'lake'
 Description-Content-Type: text/markdown
 
 '''
@@ -60,6 +63,7 @@ def main(version, arch, installed, prefix, out):
     copy(python / 'idsprof.py', root / 'idsprof.py')
     for name in ('__init__.py', 'idsprof_engine.py'):
         copy(python / '_idsprof' / name, root / '_idsprof' / name)
+    copy_tree(python / '_idsprof' / 'modules', root / '_idsprof' / 'modules')
     copy(next((installed / 'lib').glob('libidsprof.so.0.*')), root / '_idsprof/libidsprof.so.0')
     info.mkdir(parents=True)
     (info / 'METADATA').write_text(METADATA % version + (SOURCE / 'README.md').read_text())
