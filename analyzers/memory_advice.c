@@ -219,7 +219,7 @@ static int on_not_donated(struct ids_report *report, struct ids_memory_advice *a
     const char *how, *arguments = say_arguments(report, row, program, &how);
     advice->what =
         ids_report_text(report,
-                        "%s keeps both the old and the new %s: %s that results could take over - donate them "
+                        "%s keeps both the old and the new %s: up to %s that results could take over - donate them "
                         "(jax.jit(..., %s)) if the program does not use them afterwards",
                         program, arguments, say_bytes(report, bytes), how);
     advice->evidence =

@@ -85,6 +85,13 @@ static double model_of(const struct ids_analysis *analysis, double *ret_flops, d
 
 /* ---- the peak ---- */
 
+/* Of f32 the data sheets of NVIDIA's devices with matrix units for it give the peak of TF32, which not all who multiply
+ * f32 allow. */
+static const char *type_of_peak(const struct ids_device *device, enum ids_multiplier type) {
+    int has_tf32 = device->multiprocessor && device->multiprocessor->warp == 32 && device->capability_major >= 8;
+    return type == IDS_BY_F32 && has_tf32 ? "f32 as TF32" : ids_multiplier_name(type);
+}
+
 /* Which peak the model's operations are measured by. What the user counts has no type: it is that of the ops. */
 static void say_peak(const struct ids_analysis *analysis, struct ids_report *report, struct ids_metric *mfu) {
     const struct ids_params *params = &analysis->params;
@@ -107,7 +114,7 @@ static void say_peak(const struct ids_analysis *analysis, struct ids_report *rep
                         rate, peaks.flops_from);
     else
         ids_report_rule(report, mfu, "%s is the peak (%s; for %s, in which %s is multiplied%s)", rate, peaks.flops_from,
-                        ids_multiplier_name(types.most), types.count > 1 ? "most" : "all",
+                        type_of_peak(analysis->busy[0].device, types.most), types.count > 1 ? "most" : "all",
                         types.count > 1 && !is_told ? "; other types have their own" : "");
 }
 
