@@ -3,6 +3,7 @@
 #include "lib/model/torch_cost.h"
 #include "tests/support/suite.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct ids_text text(const char *words) {
@@ -66,4 +67,30 @@ START_TEST(convolutions) {
 }
 END_TEST
 
-IDS_RUN_SUITE("torch cost", names, products, broken, convolutions)
+/* Each gradient that is wanted takes what the forward pass takes: 7 * 7 places of 4 features, 2 * 9 products each. */
+START_TEST(gradients) {
+    static const char op[] = "aten::convolution_backward", types[] = "[\"float\",\"float\",\"float\"]";
+    static const char dims[] = "[[1,4,7,7],[1,2,9,9],[4,2,3,3],[4],[],[],[],[],[],[],[]]";
+    static const struct {
+        const char *wanted;
+        int gradients;
+    } cases[] = {{"[True, True, False]", 2},
+                 {"[False, True, False]", 1},
+                 {"[True, False, True]", 1},
+                 {"[False, False, True]", 0},
+                 {"[True", 0},
+                 {"", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ids_torch_cost cost;
+        char values[200];
+        snprintf(values, sizeof values,
+                 "[\"\",\"\",\"\",\"[4]\",\"[1, 1]\",\"[0, 0]\",\"[1, 1]\",\"False\",\"[0, 0]\",\"1\",\"%s\"]",
+                 cases[i].wanted);
+        int known = told(op, dims, types, values, &cost);
+        ck_assert_int_eq(known, cases[i].gradients > 0);
+        if (known) ck_assert_double_eq(cost.flops, cases[i].gradients * 2 * 4 * 49 * 2 * 9);
+    }
+}
+END_TEST
+
+IDS_RUN_SUITE("torch cost", names, products, broken, convolutions, gradients)
