@@ -158,7 +158,7 @@ def limits():
     run = Capture(['--when', SLOW, '--max', '1', '--max-cost', '100%'], *loop(80, [30, 50, 70]))
     check(len(run.windows()) == 1 and run.sidecar['missed']['id'] == 'slow_missed', run.err)
     check(run.line('missed').startswith('2 of 3 slow steps were in no window: --max 1 was reached'), run.err)
-    cheap = Capture(['--when', 'step > 30s', '--max-cost', '0.1%'], *loop(3000, []))
+    cheap = Capture(['--when', 'step > 30s', '--max-cost', '0.01%'], *loop(3000, []))
     dear = Capture(['--when', 'step > 30s', '--max-cost', '100%'], *loop(3000, []))
     check(0 < cheap.judged()['tried'] < dear.judged()['tried'] / 2, (cheap.judged(), dear.judged()))
 
