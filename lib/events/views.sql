@@ -587,7 +587,7 @@ FROM (
         b.flops_ps AS flops_ps, b.bytes_ps AS bytes_ps, b.computes AS computes, b.copied_bytes AS copied_bytes,
         b.copied_ps AS copied_ps,
         CASE WHEN b.flops_ps >= 1000000 * b.runs OR b.bytes_ps >= 1000000 * b.runs
-            THEN CAST(b.runs * b.untimed_share + 0.5 AS INTEGER) ELSE 0 END AS untimed,
+            THEN CAST(round(b.runs * b.untimed_share) AS INTEGER) ELSE 0 END AS untimed,
         CASE WHEN b.flops_ps >= 1000000 * b.runs OR b.bytes_ps >= 1000000 * b.runs
             THEN 1 - b.untimed_share ELSE 1.0 END AS timed
     FROM (
