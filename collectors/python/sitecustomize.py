@@ -14,6 +14,10 @@ class Finder:
             try:
                 sys.path.append(self.folder)
                 try:
+                    import _idsprof
+                    parts = os.path.join(self.folder, '_idsprof')
+                    if parts not in _idsprof.__path__: # the wheel's, in whose environment the program runs: it has the engine alone
+                        _idsprof.__path__.append(parts)
                     from _idsprof import idsprof_finder as finder
                 finally:
                     sys.path.remove(self.folder)

@@ -2,14 +2,17 @@
 # test.sh [SUITE...]: installs the wheel of this machine as a user would, and tries it: in a fresh venv here, and as a user without root
 # in bare trees of the Debian releases that are named (bullseye, bookworm, trixie; they need debootstrap and root).
 #
-# Tried are --version, list, report (the same JSON as that of the release build), doctor, the Python module, capture of a small program,
-# and that `pip uninstall` leaves nothing. Needed: build.sh before, and a release build to compare with: build/release/idsprof, or what IDSPROF names.
+# Tried are --version, list, report (the same JSON as that of the release build), diff, doctor, the Python module, capture of a small program,
+# and that `pip uninstall` leaves nothing; here also `pip install --user`, and uvx where there is uv. Needed: build.sh before, and a release
+# build to compare with: build/release/idsprof, or what IDSPROF names. IDS_JAX_WHEELS names a folder with a folder of wheels for each Python
+# (py3.11: what `pip download jax` leaves there): where there is one, the loop of the demo is captured too, and its report must know its steps.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$PWD/build/wheel
 wheel=$(echo "$work"/idsprof-*-manylinux_2_17_"$(uname -m)".whl)
 release=${IDSPROF:-$PWD/build/release/idsprof}
 trace=$PWD/testdata/cpu8_annotated
+loop=$PWD/tests/live/capture_loop.py
 trap 'echo "test.sh: FAILED in line $LINENO" >&2' ERR
 
 # What is tried, in any system: a script, for it runs inside bare trees too. $1: where the venv goes, $2: the wheel, $3: a trace.
@@ -23,6 +26,7 @@ export XDG_CACHE_HOME=$1/cache
 idsprof --version
 idsprof list "$3" >/dev/null
 idsprof report --json "$3" >"$1/report.json"
+idsprof diff "$3" "$3" >/dev/null
 idsprof doctor >"$1/doctor" || grep -q 'jax .*problem' "$1/doctor" # without jax nothing else may be missing
 [[ $(grep -c ' problem ' "$1/doctor") -le 1 ]]
 python - "$3" <<'PYTHON'
@@ -33,6 +37,14 @@ assert idsprof.query(sys.argv[1], 'SELECT count(*) AS n FROM steps')[0]['n'] >= 
 PYTHON
 printf 'import time\nwith open("ran", "w") as f: f.write("ran")\n' >"$1/program.py"
 (cd "$1" && idsprof capture -- python program.py >/dev/null 2>captured || true; grep -q ran ran; cat captured | head -3)
+jax=$(python -c 'import sys; print("py%d.%d" % sys.version_info[:2])')
+if [[ -d ${4:-}/$jax ]]; then
+    pip install -q --no-index --disable-pip-version-check --find-links "$4/$jax" jax
+    JAX_PLATFORMS=cpu idsprof capture -o "$1/run of jax" -- python "$5" 200 annotate scopes 2>"$1/said" || true
+    grep '^idsprof: caught  steps 153-157' "$1/said" || { cat "$1/said"; exit 1; }
+    idsprof report "$1/run of jax" | grep -o '[0-9]* steps (annotation'
+    rm -rf "$1/run of jax"
+fi
 pip uninstall -qy idsprof
 left=$(find "$1" -path "$1/cache" -prune -o -iname '*idsprof*' -print | grep -v -e '/profiles' || true)
 [[ -z $left ]] || { echo "left behind: $left" >&2; exit 1; }
@@ -49,8 +61,25 @@ END
 
 echo "== here: $(python3 --version), $("$release" --version)"
 rm -rf "$work/tried"
-bash "$trial" "$work/tried" "$wheel" "$trace"
+bash "$trial" "$work/tried" "$wheel" "$trace" "${IDS_JAX_WHEELS:-}" "$loop"
 compare "$work/tried"
+
+# In no environment of its own, and in one of a moment.
+home=$work/home
+rm -rf "$home"
+mkdir "$home"
+if HOME=$home python3 -m pip install -q --user --no-index --disable-pip-version-check "$wheel" 2>"$work/user.log"; then
+    HOME=$home "$home/.local/bin/idsprof" --version
+    HOME=$home python3 -m pip uninstall -qy idsprof 2>>"$work/user.log"
+    [[ -z $(find "$home/.local" -iname '*idsprof*') ]]
+else
+    echo "not tried: pip install --user ($(head -n 1 "$work/user.log"))"
+fi
+if command -v uvx >/dev/null; then
+    HOME=$home uvx --offline --from "$wheel" idsprof --version 2>/dev/null
+else
+    echo "not tried: uvx, for there is no uv"
+fi
 
 for suite; do
     echo "== $suite"
@@ -62,9 +91,9 @@ for suite; do
         touch "$tree/made"
     fi
     rm -rf "$tree/home/user/tried"
-    cp -r "$wheel" "$trial" "$trace" "$tree/home/user"
+    cp -r "$wheel" "$trial" "$trace" "$loop" ${IDS_JAX_WHEELS:+"$IDS_JAX_WHEELS"} "$tree/home/user"
     chroot "$tree" chown -R user /home/user
-    unshare --mount --pid --fork --mount-proc="$tree/proc" chroot "$tree" su user -c "cd && bash trial.sh /home/user/tried /home/user/$(basename "$wheel") /home/user/$(basename "$trace")"
+    unshare --mount --pid --fork --mount-proc="$tree/proc" chroot "$tree" su user -c "cd && bash trial.sh /home/user/tried /home/user/$(basename "$wheel") /home/user/$(basename "$trace") '${IDS_JAX_WHEELS:+/home/user/$(basename "$IDS_JAX_WHEELS")}' /home/user/$(basename "$loop")"
     compare "$tree/home/user/tried"
 done
 echo "all is well"

@@ -385,6 +385,14 @@ def waits():
     same('the launcher is told', ['"event":"python"' in lines[0], '"event": "failed"' in lines[1]], [True, True])
     code, out, err = run(asks, IDSPROF_DEBUG='1', **plan)
     same('who asks is told', (code, 'idsprof: the Python hook: it could not start' in err), (0, True))
+    wheel = ROOT / 'site-packages' / '_idsprof' # where `pip install idsprof` puts the engine of the Python module
+    wheel.mkdir(parents=True)
+    (wheel / '__init__.py').write_text('')
+    (wheel / 'idsprof_engine.py').write_text('mine = "the wheel\'s"\n')
+    beside = {**plan, 'PYTHONPATH': os.pathsep.join([str(HOOK), str(wheel.parent), str(ROOT)])}
+    known = 'import sys, jax; print("_idsprof.idsprof_hook" in sys.modules); from _idsprof import idsprof_engine; print(idsprof_engine.mine)'
+    for before in '', 'import _idsprof.idsprof_engine; ':
+        same('beside the wheel', run(before + known, **beside), (0, "True\nthe wheel's\n", ''))
     absent = 'try:\n import absent\nexcept ModuleNotFoundError as error:\n print(error.name)'
     same('a module that it waits for and that is not there', run(absent, **plan), (0, 'absent\n', ''))
     same('without a plan', run('import sys; print(type(sys.meta_path[0]).__module__)')[1] != 'sitecustomize\n', True)
