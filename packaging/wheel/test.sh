@@ -42,7 +42,7 @@ if [[ -d ${4:-}/$jax ]]; then
     pip install -q --no-index --disable-pip-version-check --find-links "$4/$jax" jax
     JAX_PLATFORMS=cpu idsprof capture -o "$1/run of jax" -- python "$5" 200 annotate scopes 2>"$1/said" || true
     grep '^idsprof: caught  steps 153-157' "$1/said" || { cat "$1/said"; exit 1; }
-    idsprof report "$1/run of jax" | grep -o '[0-9]* steps (annotation'
+    python -c 'import idsprof, sys; print("steps:", idsprof.report(sys.argv[1])["metrics"]["steps.count"]["value"])' "$1/run of jax"
     rm -rf "$1/run of jax"
 fi
 pip uninstall -qy idsprof
