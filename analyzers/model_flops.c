@@ -125,17 +125,22 @@ struct multiplying {
     int64_t all_ps, uncounted_ps;
 };
 
-static int multiplies(const struct ids_trace *trace, const struct ids_event *event, const struct ids_op *op,
-                      uint8_t *known) {
+static int names_product(const struct ids_trace *trace, uint32_t text, uint8_t *known) {
     enum { NO = 1, YES };
-    uint8_t *here = op ? &known[trace->name_count + event->op] : &known[event->name];
-    if (!*here) {
-        uint32_t text = op ? op->name : trace->names[event->name].text;
+    if (!*known) {
         const char *family = ids_family_of(ids_trace_text(trace, text), NULL, NULL);
         int is = !strcmp(family, "matrix product") || !strcmp(family, "convolution") || !strcmp(family, "attention");
-        *here = is ? YES : NO;
+        *known = is ? YES : NO;
     }
-    return *here == YES;
+    return *known == YES;
+}
+
+/* By the name of the op, or of the kernel: what torch.compile made is one op, CompiledFunction, and its kernels are
+ * those of a library. */
+static int multiplies(const struct ids_trace *trace, const struct ids_event *event, const struct ids_op *op,
+                      uint8_t *known) {
+    if (op && names_product(trace, op->name, &known[trace->name_count + event->op])) return 1;
+    return names_product(trace, trace->names[event->name].text, &known[event->name]);
 }
 
 /* The ops of a framework have a cost where the file has the shapes that they were called with; kernels that belong to
