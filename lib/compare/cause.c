@@ -21,7 +21,7 @@ static int is_other(const char *a, const char *b) {
 
 int ids_match_is_structural(const struct ids_match *match) {
     return is_other(match->a->shape, match->b->shape) || is_other(match->a->fingerprint, match->b->fingerprint) ||
-           !ids_is_as_often(match->a->count, match->b->count);
+           !ids_is_as_often(match->a->rate, match->b->rate);
 }
 
 int ids_cause_is_group(const struct ids_cause *cause) {

@@ -249,7 +249,7 @@ static void look_at_ops(struct ids_diff *diff) {
         }
         if (diff->a->per_step && !strcmp(match->b->event_class, "collective")) continue;
         char from[IDS_VALUE_ROOM], to[IDS_VALUE_ROOM], count_a[32], count_b[32];
-        int more = fabs(match->b->count - match->a->count) > 0.05 * match->a->count;
+        int more = fabs(match->b->rate - match->a->rate) > 0.05 * match->a->rate;
         /* Of a program that is said to be new, gone or run at another rate the ops follow. */
         const struct ids_sum *module = sum_named(&diff->modules, match->b->module);
         if (is_said(module)) continue;
@@ -257,8 +257,8 @@ static void look_at_ops(struct ids_diff *diff) {
             "%s %.100s: %s \xe2\x86\x92 %s %s%s%s%s%s%s",
             match->class == IDS_MATCH_SLOWER ? "slower:" : "faster:", match->b->name,
             amount(from, IDS_UNIT_TIME, match->a->time_ps), amount(to, IDS_UNIT_TIME, match->b->time_ps), per(diff),
-            more ? ", executed " : "", more ? number(count_a, match->a->count) : "", more ? " \xe2\x86\x92 " : "",
-            more ? number(count_b, match->b->count) : "", more ? " times" : "");
+            more ? ", executed " : "", more ? number(count_a, match->a->rate) : "", more ? " \xe2\x86\x92 " : "",
+            more ? number(count_b, match->b->rate) : "", more ? " times" : "");
         shown++;
     }
 }

@@ -276,8 +276,8 @@ static const char *op_text(struct ids_report *texts, const struct ids_cause *cau
     const struct ids_item *a = cause->match->a, *b = cause->match->b;
     const char *text = cause->where ? ids_report_text(texts, "%s (%s)", cause->culprit, cause->where) : cause->culprit;
     if (is_other(a->shape, b->shape)) text = ids_report_text(texts, "%s, %s \xe2\x86\x92 %s", text, a->shape, b->shape);
-    if (!ids_is_as_often(a->count, b->count))
-        text = ids_report_text(texts, "%s, %.3g \xe2\x86\x92 %.3g executions", text, a->count, b->count);
+    if (!ids_is_as_often(a->rate, b->rate))
+        text = ids_report_text(texts, "%s, %.3g \xe2\x86\x92 %.3g executions", text, a->rate, b->rate);
     return text;
 }
 
@@ -298,9 +298,9 @@ static const char *group_text(struct ids_report *texts, const struct ids_cause *
                                ? ids_report_text(texts, "%s changed", IDS_COUNTED(after, "op"))
                                : ids_report_text(texts, "%s replaced by %zu", IDS_COUNTED(before, "op"), after);
     const struct ids_match *match = cause->match;
-    if (match && !is_other(match->a->shape, match->b->shape) && !ids_is_as_often(match->a->count, match->b->count))
-        return ids_report_text(texts, "%s: %s, %.3g \xe2\x86\x92 %.3g executions", who, replaced, match->a->count,
-                               match->b->count);
+    if (match && !is_other(match->a->shape, match->b->shape) && !ids_is_as_often(match->a->rate, match->b->rate))
+        return ids_report_text(texts, "%s: %s, %.3g \xe2\x86\x92 %.3g executions", who, replaced, match->a->rate,
+                               match->b->rate);
     return match && is_other(match->a->shape, match->b->shape)
                ? ids_report_text(texts, "%s: %s, %s \xe2\x86\x92 %s", who, replaced, match->a->shape, match->b->shape)
                : ids_report_text(texts, "%s: %s", who, replaced);

@@ -204,6 +204,29 @@ static int add_row(struct making *making, const struct ids_table *table, const s
     return 0;
 }
 
+static uint64_t key_of_name(const struct ids_item *item) {
+    return ids_key_of(ids_hash_bytes(item->module, strlen(item->module)),
+                      ids_hash_bytes(item->name, strlen(item->name)));
+}
+
+static int find_rates(struct ids_items *items) {
+    struct ids_keymap map = {0}; /* -> index of the first of the name, + 1 */
+    int failed = 0;
+    for (size_t i = 0; i < items->count && !failed; i++) {
+        uint64_t *place = ids_keymap_at(&map, key_of_name(&items->at[i]));
+        failed = !place;
+        if (failed) break;
+        if (!*place) *place = i + 1;
+        items->at[*place - 1].rate += items->at[i].count;
+    }
+    for (size_t i = 0; i < items->count && !failed; i++) {
+        uint64_t first;
+        if (ids_keymap_get(&map, key_of_name(&items->at[i]), &first)) items->at[i].rate = items->at[first - 1].rate;
+    }
+    ids_keymap_done(&map);
+    return failed;
+}
+
 int ids_items_make(const struct ids_side *side, enum ids_item_kind kind, struct ids_report *texts,
                    struct ids_items *ret_items, struct ids_error *err) {
     struct making making = {.side = side, .kind = kind, .texts = texts, .items = ret_items};
@@ -227,7 +250,7 @@ int ids_items_make(const struct ids_side *side, enum ids_item_kind kind, struct 
         if (side->runs[i].steps) making.first_step += side->runs[i].steps->row_count;
     }
     ids_keymap_done(&making.map);
-    if (!failed) return 0;
+    if (!failed && !find_rates(ret_items)) return 0;
     ids_items_done(ret_items);
     return ids_no_memory(err);
 }

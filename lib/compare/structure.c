@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHAPES_BYTES = 60 }; /* of the shapes of one argument: a few */
+
 struct making {
     const struct ids_side *sides[2];
     const struct ids_matches *ops;
@@ -93,6 +95,7 @@ struct fact {
     double count[2];
 };
 
+/* Of what one program says, where several were compiled of the name. */
 struct facts {
     struct fact *at;
     size_t count, room;
@@ -104,6 +107,14 @@ static int is_of_argument(const char *what) {
     return !strcmp(what, "input") || !strcmp(what, "donated") || !strcmp(what, "sharding");
 }
 
+/* An argument of a program that was compiled for several shapes has each of them: "f32[8,16], f32[10,16]". */
+static const char *both_texts(struct making *making, const char *said, const char *text) {
+    const char *found = strstr(said, text), *end = found ? found + strlen(text) : NULL;
+    int is_known = found && (found == said || found[-1] == ' ') && (!*end || *end == ',');
+    if (is_known || strlen(said) > SHAPES_BYTES) return said;
+    return ids_report_text(making->texts, "%s, %s", said, text);
+}
+
 static int add_facts(struct making *making, struct facts *facts, int side) {
     const struct ids_table *table = table_of(making, side, "program_facts");
     int count = ids_table_column(table, "count");
@@ -112,6 +123,7 @@ static int add_facts(struct making *making, struct facts *facts, int side) {
         struct fact fact = {.module = text_at(table, row, "module"),
                             .what = text_at(table, row, "what"),
                             .where = text_at(table, row, "where")};
+        size_t compiled = count_of_program(table_of(making, side, "modules"), 0, fact.module);
         if (!side) fact.module = ids_matches_program_in_b(making->ops, fact.module);
         const char *which = is_of_argument(fact.what) && *fact.where ? fact.where : text;
         uint64_t *number = ids_keymap_at(&facts->numbers, hash(hash(hash(1, fact.module), fact.what), which));
@@ -122,8 +134,10 @@ static int add_facts(struct making *making, struct facts *facts, int side) {
             *place = fact;
             *number = facts->count;
         }
-        facts->at[*number - 1].text[side] = text;
-        facts->at[*number - 1].count[side] += ids_value_number(*ids_table_cell(table, row, count));
+        const char **said = &facts->at[*number - 1].text[side];
+        *said = *said && is_of_argument(fact.what) ? both_texts(making, *said, text) : text;
+        facts->at[*number - 1].count[side] +=
+            ids_value_number(*ids_table_cell(table, row, count)) / (double)(compiled ? compiled : 1);
     }
     return 0;
 }
@@ -249,7 +263,7 @@ static int tells_more(const struct ids_match *match, const struct ids_match *oth
 }
 
 static void take_pair(struct scope *scope, const struct ids_match *match, double time_ps) {
-    int shape = is_other(match->a->shape, match->b->shape), often = !ids_is_as_often(match->a->count, match->b->count);
+    int shape = is_other(match->a->shape, match->b->shape), often = !ids_is_as_often(match->a->rate, match->b->rate);
     scope->shapes += (size_t)shape;
     scope->executions += (size_t)often;
     if (shape && tells_more(match, scope->shape, time_ps, scope->shape_ps)) {
@@ -279,7 +293,7 @@ static int gather_scopes(struct making *making, struct scopes *scopes) {
 }
 
 static const char *executions(struct making *making, const struct ids_item *item) {
-    return ids_report_text(making->texts, "%.4g of %s", item->count, item->name);
+    return ids_report_text(making->texts, "%.4g of %s", item->rate, item->name);
 }
 
 static int tell_scope(struct making *making, const struct scope *scope) {

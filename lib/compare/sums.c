@@ -65,10 +65,10 @@ static int add_side(struct ids_sums *sums, struct ids_keymap *map, const struct 
     struct ids_sum *sum = sum_of(sums, map, name, pass, texts);
     if (!sum) return -1;
     *(right ? &sum->b_ps : &sum->a_ps) += item->time_ps;
-    count(right ? &sum->count_b : &sum->count_a, item->count, by);
+    count(right ? &sum->count_b : &sum->count_a, by == IDS_SUM_MODULE ? item->rate : item->count, by);
     if (match->a && match->b) {
         sum->matched += (size_t)!right;
-        sum->as_often += (size_t)(right && ids_is_as_often(match->a->count, match->b->count));
+        sum->as_often += (size_t)(right && ids_is_as_often(match->a->rate, match->b->rate));
     } else if (right) {
         sum->added++;
         sum->added_ps += item->time_ps;
