@@ -59,7 +59,8 @@ static const char *say_straggler(const struct ids_adviser *adviser, const struct
         ids_report_text(adviser->report, "%s comes last in %zu of %zu steps", ids_adviser_device(adviser, last),
                         balance->of_device[last].steps, balance->steps);
     if (is_of_many(adviser, piece))
-        return ids_report_text(adviser->report, "another one from step to step (changing: %s)", where);
+        return ids_report_text(adviser->report, "another one from step to step (%s: %s)",
+                               ids_balance_is_steady(balance) ? "most often" : "changing", where);
     int is_steady = last == balance->straggler && ids_balance_is_steady(balance);
     return ids_report_text(adviser->report, "it (%s: %s)", is_steady ? "steady" : "not always", where);
 }

@@ -47,8 +47,10 @@ int ids_chrome_say_losses(struct ids_chrome_reader *reader, struct ids_error *er
         const char *id, *text;
         uint64_t count;
     } all[] = {
-        {IDS_WARNING, "chrome.without_time", "events without a time (ts) were left out", losses->without_time},
-        {IDS_WARNING, "chrome.without_duration", "complete events (X) without a duration (dur) were taken as moments",
+        {IDS_WARNING, "chrome.without_time", "events whose time (ts) is missing, or no number, were left out",
+         losses->without_time},
+        {IDS_WARNING, "chrome.without_duration",
+         "complete events (X) whose duration (dur) is missing, or no number, were taken as moments",
          losses->without_duration},
         {IDS_DAMAGE, "chrome.time_range", "events more than 106 days from the first one were left out",
          losses->out_of_range},

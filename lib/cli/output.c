@@ -89,6 +89,9 @@ static int make_folder(struct ids_output_set *set, struct ids_error *err) {
         catch_signals();
         return 0;
     }
+    if (errno == ENOENT)
+        return ids_fail(err, IDS_NOT_FOUND, "cannot make the folder '%s': the one that it shall lie in is not there",
+                        set->folder);
     if (errno != EEXIST) return ids_fail_system(err, "cannot make the folder '%s'", set->folder);
     if (stat(set->folder, &status)) return ids_fail_system(err, "cannot open '%s'", set->folder);
     if (!S_ISDIR(status.st_mode)) return ids_fail(err, IDS_USAGE, "'%s' is not a folder", set->folder);
