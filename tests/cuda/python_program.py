@@ -174,11 +174,12 @@ def quits():
 
 
 def handles_faults():
+    """Not by dump_traceback_later, whose thread reads frames that run: with CPython 3.11 it ends 1 of 17 programs, alone too."""
     file = open(os.devnull, 'w')
     faulthandler.enable(file)
-    faulthandler.dump_traceback_later(0.01, repeat=True, file=file)
-    work()
-    faulthandler.cancel_dump_traceback_later()
+    while not is_over():
+        faulthandler.dump_traceback(file)
+        sum(i for i in range(1000))
 
 
 def interpreters():
