@@ -15,22 +15,36 @@ static void put_in_order(struct ids_report *report, size_t from) {
     if (report->advice_count > IDS_MOST_PIECES) report->advice_count = IDS_MOST_PIECES;
 }
 
+static void put_last(struct ids_report *report, size_t at) {
+    struct ids_advice moved = report->advice[at];
+    for (; at + 1 < report->advice_count; at++) report->advice[at] = report->advice[at + 1];
+    report->advice[at] = moved;
+}
+
+/* What programs keep without need is proved by their graphs, and needs no steps: it comes first where no more than a
+ * tenth of the time could be won otherwise, and once. */
 static void advise_on_all(struct ids_adviser *adviser) {
     if (ids_adviser_events(adviser->analysis->trace) < IDS_LEAST_EVENTS) {
+        ids_advise_on_programs_memory(adviser);
         ids_say_too_little(adviser, NULL);
-        ids_advise_on_programs_memory(adviser); /* what a program proves needs no events */
         return;
     }
     ids_advise_on_memory(adviser);
-    ids_advise_on_compute(adviser);
+    int memory_first = ids_wins_little(adviser);
+    if (memory_first) ids_advise_on_programs_memory(adviser);
     size_t first = adviser->said;
+    ids_advise_on_compute(adviser);
+    if (memory_first) first = adviser->said; /* else what is proved comes first, by what it saves */
     ids_advise_on_proven(adviser);
+    ids_advise_on_padding(adviser);
     if (!ids_advise_on_pieces(adviser)) {
-        ids_advise_on_programs_memory(adviser);
+        size_t too_little = adviser->report->advice_count;
+        if (!memory_first) ids_advise_on_programs_memory(adviser);
+        if (too_little) put_last(adviser->report, too_little - 1);
         return;
     }
     ids_advise_on_warm_up(adviser);
-    ids_advise_on_programs_memory(adviser);
+    if (!memory_first) ids_advise_on_programs_memory(adviser);
     ids_advise_on_time_outside(adviser);
     ids_advise_on_loss(adviser);
     ids_advise_on_one_op(adviser);
@@ -39,6 +53,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
     ids_advise_on_kernels(adviser);
     ids_advise_on_clock(adviser);
     ids_advise_on_host_ops(adviser);
+    ids_advise_on_cores(adviser);
     put_in_order(adviser->report, first);
 }
 

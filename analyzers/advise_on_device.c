@@ -1,5 +1,5 @@
 /* advise_on_device.c - what is neither a step's doing nor an op's: the device's clock, its memory, ops that run on the
- * host beside it. */
+ * host beside it, cores that a device of threads lacks. */
 #include "analyzers/advise_on.h"
 #include "analyzers/memory_advice.h"
 
@@ -52,6 +52,19 @@ void ids_advise_on_host_ops(struct ids_adviser *adviser) {
                         "placement)",
                         ids_say_metric(adviser, "placement.host_ops"),
                         ids_say_metric(adviser, "placement.host_idle_share")));
+}
+
+/* The threads of JAX's CPU client are the device: where they wait for a core, ops look as if they were slow. */
+void ids_advise_on_cores(struct ids_adviser *adviser) {
+    enum { PERCENT = 20 };
+    double share = ids_adviser_ratio(adviser, "device.no_core_share");
+    int is_cpu = adviser->analysis->busy_count && adviser->analysis->busy[0].device->kind == IDS_DEVICE_CPU;
+    if (!is_cpu || share < PERCENT / 100.0 || adviser->pieces.compute_ps < adviser->pieces.time_ps / 4) return;
+    ids_adviser_remark(adviser, "device.no_core_share",
+                       "The device's threads had no core: times of ops are longer than the ops are - run fewer threads "
+                       "or processes than the machine has cores, and compare runs of a quiet machine only",
+                       ids_report_text(adviser->report, "no core for %s of the time that they were ready to run",
+                                       ids_say_metric(adviser, "device.no_core_share")));
 }
 
 /* Before all else: a program that ends is not faster. */

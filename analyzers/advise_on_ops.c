@@ -1,6 +1,7 @@
 /* advise_on_ops.c - what can be won in the ops: where the device computes nearly always, where one op has most of the
  * time, and what is lost above the roofline. */
 #include "analyzers/advise_on.h"
+#include "analyzers/peak_hint.h"
 #include "analyzers/roofline_advice.h"
 
 #include <string.h>
@@ -36,12 +37,24 @@ static int bears(const char *name, const char *row) {
     return name && row && !strncmp(name, row, strcspn(row, "*"));
 }
 
+static int pieces_win_little(const struct ids_adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    return !pieces->count || pieces->at[0].time_ps <= pieces->time_ps / 10;
+}
+
+int ids_wins_little(const struct ids_adviser *adviser) {
+    int64_t tenth_ps = ids_adviser_per_step(adviser, adviser->pieces.time_ps / 10);
+    for (int w = 1; w < IDS_WASTE_COUNT; w++) {
+        if (adviser->wastes[w].saving_ps > tenth_ps) return 0;
+    }
+    return pieces_win_little(adviser);
+}
+
 /* Where the device computes most of the time, that comes first: the rest is little, unless others wait for it. */
 static int computes_nearly_always(const struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
-    int64_t wins_ps = pieces->count ? pieces->at[0].time_ps : 0;
     return pieces->op.most && pieces->compute_ps >= pieces->time_ps - pieces->time_ps / 10 &&
-           wins_ps <= pieces->time_ps / 10;
+           pieces_win_little(adviser);
 }
 
 void ids_advise_on_compute(struct ids_adviser *adviser) {
@@ -54,11 +67,11 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
         what = ids_report_text(
             adviser->report, "%s, which only moves data - %s", what,
             ids_adviser_remedy(adviser, IDS_WORK_COMPUTE, pieces->op.most, pieces->op.time_ps, 1, 0, NULL).remedy);
-    const char *layers = ids_layers_in_words(adviser->report), *shares = "";
+    const char *layers = ids_layers_in_words(adviser->report);
     struct ids_value unused;
+    if (layers) what = ids_report_text(adviser->report, "%s. By layer: %s", what, layers);
     if (layers && !ids_adviser_has(adviser, "efficiency.flops_share", &unused))
-        shares = ". --peak-flops and --peak-bandwidth give the shares of the peak, which is not known here";
-    if (layers) what = ids_report_text(adviser->report, "%s. By layer: %s%s", what, layers, shares);
+        what = ids_report_text(adviser->report, "%s. %s", what, ids_peak_hint(adviser));
     struct ids_roofline_advice loss = ids_loss_advice(adviser->report);
     adviser->told_loss = loss.what && bears(ids_adviser_text(adviser, pieces->op.most->culprit), loss.op);
     if (adviser->told_loss) what = ids_report_text(adviser->report, "%s. %s", what, loss.what);

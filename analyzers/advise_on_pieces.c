@@ -1,6 +1,7 @@
 /* advise_on_pieces.c - a piece of advice for each account and culprit of the ledger, with its evidence: how much, in
  * which steps, whose doing, and on how much it rests. */
 #include "analyzers/advise_on.h"
+#include "analyzers/input_advice.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 
@@ -140,25 +141,6 @@ static const char *say_sampled(const struct ids_adviser *adviser, const struct i
     return ids_report_text(adviser->report, "; by stacks sampled every %s", ids_say_time(adviser, period_ps));
 }
 
-/* Of input: which stage of the pipeline is the slowest, or that none works where the recording was made. */
-static const char *say_stage(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *culprit) {
-    const struct ids_table *table = ids_report_find_table(adviser->report, "input_stages");
-    int verdict = ids_table_column(table, "verdict"), stage = ids_table_column(table, "stage"),
-        busy = ids_table_column(table, "busy");
-    size_t waiting = 0;
-    if (piece->account != IDS_HOST_INPUT || !table || !table->row_count) return "";
-    for (size_t row = 0; row < table->row_count; row++) {
-        const struct ids_value *is = ids_table_cell(table, row, verdict);
-        const char *name = ids_table_cell(table, row, stage)->text;
-        if (is->missing) continue;
-        waiting += !strcmp(is->text, "only waits");
-        if (!strcmp(is->text, "slowest") && culprit && strcmp(name, culprit) != 0)
-            return ids_report_text(adviser->report, "; slowest stage: %s, %s busy", name,
-                                   ids_say_value(adviser, *ids_table_cell(table, row, busy)));
-    }
-    return waiting == table->row_count ? "; its stages only wait for others, which were not recorded" : "";
-}
-
 static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
     const char *culprit = ids_adviser_text(adviser, most->culprit), *where = ids_adviser_text(adviser, most->where);
@@ -200,7 +182,8 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
                  : "",
             say_longest(adviser, most), say_meanwhile(adviser, most), say_sampled(adviser, most),
             is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
-            say_stage(adviser, piece, culprit), reason ? "; why again: " : "", reason ? reason : ""),
+            piece->account == IDS_HOST_INPUT ? ids_input_in_words(adviser->report, culprit) : "",
+            reason ? "; why again: " : "", reason ? reason : ""),
         .explain = ids_account_id(piece->account)};
     ids_adviser_give(adviser, &advice);
 }

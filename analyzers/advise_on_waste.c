@@ -15,15 +15,11 @@ static struct ids_piece *transfers_of(const struct ids_adviser *adviser) {
 /* What the device that decides the step wins without what the program proves to be wasted: a part of its compute of
  * which no other piece is, or of the collectives that nothing hides. -1: nothing is proved. */
 static int64_t saved_by(const struct ids_adviser *adviser, const struct ids_waste_sum *sum) {
-    const struct ids_pieces *pieces = &adviser->pieces;
-    int64_t room_ps = pieces->compute_ps;
     const struct ids_piece *transfers = transfers_of(adviser);
     if (sum->saving_ps <= 0) return -1;
-    if (sum->waste != IDS_WASTE_REPEATED) room_ps = transfers ? transfers->time_ps : 0;
-    for (size_t i = 0; i < pieces->count && sum->waste == IDS_WASTE_REPEATED; i++) {
-        if (pieces->at[i].account == IDS_COMM_WAIT) room_ps -= pieces->at[i].time_ps;
-    }
-    room_ps = ids_adviser_per_step(adviser, room_ps > 0 ? room_ps : 0);
+    int64_t room_ps = ids_waste_is_collective(sum->waste)
+                          ? ids_adviser_per_step(adviser, transfers && transfers->time_ps > 0 ? transfers->time_ps : 0)
+                          : ids_adviser_compute(adviser);
     if (!room_ps) return -1;
     return sum->saving_ps < room_ps ? sum->saving_ps : room_ps;
 }
@@ -34,8 +30,7 @@ static void advise_on_waste(struct ids_adviser *adviser, struct ids_waste_sum *s
     struct ids_remedy words = ids_waste_remedy(sum->waste, sum->why, adviser->framework,
                                                adviser->analysis->busy[adviser->pieces.decider].device->kind);
     const char *more = sum->rows > 1 ? ids_report_text(report, " and %s more", IDS_COUNTED(sum->rows - 1, "op")) : "";
-    int collective =
-        sum->waste == IDS_WASTE_REPLICATED || sum->waste == IDS_WASTE_GATHERED || sum->waste == IDS_WASTE_REDUCED;
+    int collective = ids_waste_is_collective(sum->waste);
     if (!words.problem) return;
     ids_adviser_give(
         adviser,
@@ -75,7 +70,7 @@ void ids_advise_on_proven(struct ids_adviser *adviser) {
     for (int w = 1; w < IDS_WASTE_COUNT; w++) {
         struct ids_waste_sum *sum = &adviser->wastes[w];
         int64_t saves_ps = saved_by(adviser, sum), steps = adviser->pieces.steps ? adviser->pieces.steps : 1;
-        struct ids_piece *transfers = sum->waste == IDS_WASTE_REPEATED ? NULL : transfers_of(adviser);
+        struct ids_piece *transfers = ids_waste_is_collective(sum->waste) ? transfers_of(adviser) : NULL;
         if (saves_ps <= 0 || !is_worth_saying(adviser, sum)) continue;
         advise_on_waste(adviser, sum);
         if (transfers)

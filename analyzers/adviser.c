@@ -104,6 +104,14 @@ int ids_is_warm_up(const struct ids_adviser *adviser, const struct ids_piece *pi
     return ids_recurs_at_first_only(&piece->recurs, steps->count);
 }
 
+int64_t ids_adviser_compute(const struct ids_adviser *adviser) {
+    int64_t left_ps = adviser->pieces.compute_ps;
+    for (size_t i = 0; i < adviser->pieces.count; i++) {
+        if (adviser->pieces.at[i].account == IDS_COMM_WAIT) left_ps -= adviser->pieces.at[i].time_ps;
+    }
+    return ids_adviser_per_step(adviser, left_ps > 0 ? left_ps : 0);
+}
+
 void ids_adviser_give(struct ids_adviser *adviser, const struct ids_advice *advice) {
     ids_report_advice(adviser->report, advice);
     adviser->said++;

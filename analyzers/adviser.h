@@ -37,6 +37,7 @@ const char *ids_say_name(const struct ids_adviser *adviser, const char *name, co
 /* 0: the report has no value of it. */
 int ids_adviser_has(const struct ids_adviser *adviser, const char *id, struct ids_value *ret_value);
 double ids_adviser_ratio(const struct ids_adviser *adviser, const char *id); /* 0 without a value */
+int64_t ids_adviser_compute(const struct ids_adviser *adviser); /* a step, of the deciding device, in no other piece */
 int64_t ids_adviser_per_step(const struct ids_adviser *adviser, int64_t time_ps);
 const char *ids_adviser_text(const struct ids_adviser *adviser, uint32_t text); /* of the ledger; NULL for 0 */
 const char *ids_adviser_device(const struct ids_adviser *adviser, size_t busy);

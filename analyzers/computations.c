@@ -1,18 +1,19 @@
 #include "analyzers/computations.h"
 
 #include "analyzers/cost_cells.h"
-#include "analyzers/numbers.h"
 #include "analyzers/op_rows.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/report/alike_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct ids_column_def columns[] = {
     {"self", "self", IDS_UNIT_TIME, 0},
+    {"device_time", "of the device", IDS_UNIT_TIME, IDS_COLUMN_SPARE},
     {"share", "share", IDS_UNIT_RATIO, 0},
     {"count", "count", IDS_UNIT_COUNT, 0},
     {"mean", "mean", IDS_UNIT_TIME, 0},
@@ -38,8 +39,10 @@ const struct ids_table_def ids_computations = {
     columns,
     IDS_COUNT_OF(columns),
     "The ops by what they compute, most self time first: ops of one program with the same fingerprint are one row, and "
-    "so are ops of a framework that bear one name at places that differ in numbers only (layer_3, layer_4). `ops` is "
-    "how many they are, none where it is one; `mean` is by execution, `largest` the one with most self time. Its flops "
+    "so are ops of a framework that bear one name at places that differ in numbers only (layer_3, layer_4). "
+    "`device_time`: "
+    "see the table ops. `ops` is how many they are, none where it is one; `mean` is by execution, `largest` the one "
+    "with most self time. Its flops "
     "and bytes are per execution, rates and what bounds it as in the table ops; lost_in_steps is of its time above the "
     "roofline the share that steps have of its time. A * stands for the numbers in which "
     "names and places differ.",
@@ -48,11 +51,10 @@ const struct ids_table_def ids_computations = {
 
 struct computation {
     const struct ids_op_row *first; /* the largest: rows come so */
-    int64_t self_ps, total_ps, count, ops;
+    int64_t self_ps, device_ps, total_ps, count;
     struct ids_op_cost cost;
-    double lost_in_steps;                 /* seconds */
-    size_t same_name;                     /* bytes with which all names begin */
-    uint8_t places_differ, places_unlike; /* unlike: in more than numbers */
+    double lost_in_steps; /* seconds */
+    struct ids_alike_names names;
 };
 
 struct computations {
@@ -72,14 +74,6 @@ static uint64_t key_of(const struct ids_op_row *op) {
     return ids_key_of(name, *op->module ? 0 : program);
 }
 
-/* "fusion." of "fusion.12" and "fusion.17": not into a number. */
-static size_t same_beginning(const struct computation *same, const char *name) {
-    size_t length = 0;
-    while (length < same->same_name && name[length] == same->first->name[length]) length++;
-    while (length && name[length - 1] >= '0' && name[length - 1] <= '9') length--;
-    return length;
-}
-
 static int add(struct computations *all, const struct ids_op_row *op) {
     uint64_t *place = ids_keymap_at(&all->numbers, key_of(op));
     if (!place) return -1;
@@ -87,19 +81,16 @@ static int add(struct computations *all, const struct ids_op_row *op) {
         struct computation *fresh = IDS_PUSH(all->at, all->count, all->room);
         if (!fresh) return -1;
         *place = all->count;
-        *fresh = (struct computation){.first = op, .same_name = strlen(op->name)};
+        *fresh = (struct computation){.first = op};
     }
     struct computation *same = &all->at[*place - 1];
     ids_sum(&same->self_ps, op->self_ps);
+    if (op->device_ps > 0) ids_sum(&same->device_ps, op->device_ps);
     ids_sum(&same->total_ps, op->total_ps);
     ids_sum(&same->count, op->count);
-    same->ops++;
     ids_op_cost_add(&same->cost, &op->cost);
     if (op->self_ps > 0) same->lost_in_steps += op->cost.lost_time * (double)op->in_steps_ps / (double)op->self_ps;
-    if (strcmp(same->first->name, op->name) != 0) same->same_name = same_beginning(same, op->name);
-    if (!strcmp(same->first->place, op->place)) return 0;
-    same->places_differ = 1;
-    same->places_unlike |= ids_hash_without_numbers(same->first->place) != ids_hash_without_numbers(op->place);
+    ids_alike_add(&same->names, op->name, op->place);
     return 0;
 }
 
@@ -119,18 +110,18 @@ static struct ids_value known(enum ids_unit unit, int64_t value) {
 
 static int list(struct ids_report *report, const struct computation *same, int64_t all_ps) {
     const struct ids_op_row *op = same->first;
-    const char *name = op->name, *place = op->place;
-    if (name[same->same_name]) name = ids_report_text(report, "%.*s*", (int)same->same_name, op->name);
-    if (same->places_differ && !same->places_unlike) place = ids_without_numbers(report, op->place);
+    const char *name = ids_alike_name(report, &same->names), *place = ids_alike_place(report, &same->names);
     if (!place) return -1;
     struct ids_value cost_cells[IDS_COST_CELLS];
     ids_cost_cells(&same->cost, op->communicates, cost_cells);
     const struct ids_value row[] = {
         ids_int_value(IDS_UNIT_TIME, same->self_ps),
+        same->device_ps ? ids_int_value(IDS_UNIT_TIME, same->device_ps) : ids_no_value(IDS_UNIT_TIME),
         ids_share_of(same->self_ps, all_ps),
         ids_int_value(IDS_UNIT_COUNT, same->count),
         ids_int_value(IDS_UNIT_TIME, same->count ? same->total_ps / same->count : 0),
-        same->ops > 1 ? ids_int_value(IDS_UNIT_COUNT, same->ops) : ids_no_value(IDS_UNIT_COUNT),
+        same->names.count > 1 ? ids_int_value(IDS_UNIT_COUNT, (int64_t)same->names.count)
+                              : ids_no_value(IDS_UNIT_COUNT),
         ids_text_value(name),
         text_or_none(op->category),
         text_or_none(op->module),

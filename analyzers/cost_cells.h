@@ -14,7 +14,18 @@
         {"at_roofline", "time at roofline", IDS_UNIT_TIME, IDS_COLUMN_DETAIL}, {                                  \
         "lost", "lost above roofline", IDS_UNIT_TIME, IDS_COLUMN_DETAIL                                           \
     }
-enum { IDS_COST_CELLS = 8 };
+/* The same where only the shares of the peaks have room. */
+#define IDS_COST_SHARES                                                          \
+    {"flop_rate", "FLOP/s", IDS_UNIT_FLOPS, IDS_COLUMN_DETAIL},                  \
+        {"flops_share", "of FLOP/s", IDS_UNIT_RATIO, IDS_COLUMN_SPARE},          \
+        {"bandwidth", "memory", IDS_UNIT_RATE, IDS_COLUMN_DETAIL},               \
+        {"bandwidth_share", "of memory", IDS_UNIT_RATIO, IDS_COLUMN_SPARE},      \
+        {"intensity", "FLOP per byte", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},      \
+        {"bound", "bound by", IDS_UNIT_NONE, IDS_COLUMN_SPARE},                  \
+        {"at_roofline", "time at roofline", IDS_UNIT_TIME, IDS_COLUMN_DETAIL}, { \
+        "lost", "lost above roofline", IDS_UNIT_TIME, IDS_COLUMN_DETAIL          \
+    }
+enum { IDS_COST_CELLS = 8, IDS_COST_RATES = 6 }; /* the latter come first: without the two times */
 
 /* Rates are of the time of what has a cost; without one there is no value. */
 void ids_cost_cells(const struct ids_op_cost *cost, int is_communication, struct ids_value ret_cells[IDS_COST_CELLS]);

@@ -5,6 +5,7 @@
 #include "lib/base/keymap.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/python_frame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static const struct ids_column_def columns[] = {
     {"self", "self", IDS_UNIT_TIME, 0},
     {"count", "count", IDS_UNIT_COUNT, 0},
     {"mean", "mean", IDS_UNIT_TIME, 0},
+    {"work", "its function", IDS_UNIT_TIME, IDS_COLUMN_SPARE},
     {"threads", "threads", IDS_UNIT_COUNT, 0},
     {"need", "needed/s", IDS_UNIT_NUMBER, 0},
     {"rate", "could do/s", IDS_UNIT_NUMBER, 0},
@@ -42,13 +44,17 @@ static const struct ids_table_def stages_table = {
     "stages of the input pipeline",
     columns,
     IDS_COUNT_OF(columns),
-    "One row per stage: what tf.data records (Iterator::...), a DataLoader's next batch, regions whose words say that "
-    "they load or feed (data_loading, next_batch), and waits for queues and futures. `total` is the time inside it, "
-    "`self` without the stages inside, over all of the recording. The steps would take it `need` times a second if "
+    "One row per stage: what tf.data records (Iterator::...), stages of grain (MapDatasetIterator.__next__), a "
+    "DataLoader's next batch, regions whose words say that they load or feed (data_loading, next_batch), and waits for "
+    "queues and futures. `total` is the time inside it, "
+    "`self` without the stages inside, over all of the recording; `work` is what the function of "
+    "a parallel stage of tf.data takes on the `threads` of its pool, which counts in place of its self time. The steps "
+    "would take it `need` times a second if "
     "they never waited for input (count by the time that is left without what the ledger books to host.input), and its "
     "`threads` could do it `rate` times a second (count times threads by self time); `busy` is the share of the time "
-    "in which they were. The slowest stage is the busiest one that works; one that only waits, for a queue, for "
-    "another process or for what a parallel stage prepares on other threads, is not it. It is enough if devices do not "
+    "in which they were. The slowest stage is the busiest one that works, at least a tenth of the time; one that only "
+    "waits, for a queue, for another process or for what a parallel stage prepares on other threads, is not it. It is "
+    "enough if devices do not "
     "wait: `waited` is what the ledger books to host.input by this stage, over all devices in the steps (without "
     "steps: in the windows).",
     0,
@@ -57,8 +63,9 @@ static const struct ids_table_def stages_table = {
 struct stage {
     uint32_t text; /* of trace->strings */
     int64_t total_ps, inner_ps, waited_ps;
+    int64_t work_ps, workers; /* of its function, where others run it, and on how many threads */
     int64_t count, threads;
-    uint32_t last_track; /* + 1 */
+    uint32_t last_track, last_worker; /* + 1 */
     int is_waiting;
 };
 
@@ -66,6 +73,7 @@ struct pipeline {
     const struct ids_analysis *analysis;
     uint32_t *of_name; /* by trace->names: index of its stage + 1, 0 not met yet; NULL: no stage was met */
     struct ids_keymap numbers;
+    struct ids_keymap functions; /* what a run of a stage's function gives its executor -> the stage's index + 1 */
     struct stage *at;
     size_t count, room;
     int64_t first_ps, last_ps; /* from the first to the last moment of devices and stages */
@@ -73,15 +81,24 @@ struct pipeline {
     double waited;             /* share of the ledger's time in which devices wait for input */
 };
 
+/* A function of Python that takes what others have put, as JAX or as Kineto writes it. */
+static int is_queue(const char *name) {
+    static const char *const files[] = {"queue.py", "queues.py", "pool.py", "_base.py", "connection.py"};
+    struct ids_python_frame frame;
+    if (!ids_python_frame_of((struct ids_text){name, (uint32_t)strlen(name)}, &frame)) return 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (!ids_text_ends(frame.file, files[i])) continue;
+        size_t before = frame.file.length - strlen(files[i]);
+        if (!before || frame.file.at[before - 1] == '/') return 1;
+    }
+    return 0;
+}
+
 /* What hands over what others prepare, so that its own time is waiting. */
-static int only_waits(const char *name) {
+static int only_waits(const char *name) { /* by its name */
     static const char *const waits[] = {"Prefetch", "ParallelMap", "ParallelInterleave", "ParallelBatch", "MapAndBatch",
                                         "Model",    "Root"};
-    static const char *const calls[] = {
-        "_MultiProcessingDataLoaderIter", "$queue.py", "$queues.py", "$pool.py", "$_base.py", "IteratorGetNext"};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if (strstr(name, calls[i])) return 1;
-    }
+    if (strstr(name, "_MultiProcessingDataLoaderIter") || strstr(name, "IteratorGetNext") || is_queue(name)) return 1;
     if (strncmp(name, "Iterator::", 10) != 0) return 0;
     const char *last = name;
     for (const char *at = name; (at = strstr(at, "::")) != NULL;) last = at += 2;
@@ -110,11 +127,18 @@ static struct stage *stage_of(struct pipeline *pipeline, const struct ids_event 
             struct stage *fresh = IDS_PUSH(pipeline->at, pipeline->count, pipeline->room);
             if (!fresh) return NULL;
             *place = pipeline->count;
-            *fresh = (struct stage){.text = text, .is_waiting = only_waits(ids_trace_text(trace, text))};
+            *fresh = (struct stage){.text = text,
+                                    .is_waiting = trace->names[event->name].hands_over ||
+                                                  only_waits(ids_trace_text(trace, text))};
         }
         *known = (uint32_t)*place;
     }
     return &pipeline->at[*known - 1];
+}
+
+static const char *name_of(const struct pipeline *pipeline, const struct ids_event *event) {
+    const struct ids_trace *trace = pipeline->analysis->trace;
+    return ids_trace_text(trace, trace->names[event->name].text);
 }
 
 /* The stage that it lies in directly; NULL: in none. */
@@ -122,6 +146,57 @@ static const struct ids_event *around(const struct ids_trace *trace, const struc
     do event = ids_event_outside(trace, event);
     while (event && event->kind != IDS_KIND_INPUT);
     return event;
+}
+
+/* The number of the stage that takes from another one, by its path: of Iterator::Root::Map::Range that is
+ * Iterator::Root::Map. 0: none. */
+static uint64_t taker_of(struct pipeline *pipeline, const struct ids_event *event) {
+    const struct ids_trace *trace = pipeline->analysis->trace;
+    struct ids_text path = ids_strings_text(&trace->strings, text_of(trace, &trace->names[event->name]));
+    size_t length = path.length;
+    while (length > 2 && !(path.at[length - 1] == ':' && path.at[length - 2] == ':')) length--;
+    uint32_t text = length > 2 ? ids_strings_find(&trace->strings, path.at, length - 2) : IDS_NO_TEXT;
+    uint64_t place = 0;
+    if (text != IDS_NO_TEXT) ids_keymap_get(&pipeline->numbers, ids_key_of(text, 1), &place);
+    return place;
+}
+
+/* A parallel stage of tf.data takes an element, then has its function run by a pool, which runs what it was given. */
+static int add_function(struct pipeline *pipeline, const struct ids_event *event, const struct ids_event *taken) {
+    if (!event->produces || !taken || ids_event_outside(pipeline->analysis->trace, event) == taken ||
+        strcmp(name_of(pipeline, event), "FunctionRun") != 0)
+        return 0;
+    uint64_t stage = taker_of(pipeline, taken), *place;
+    if (!stage) return 0;
+    place = ids_keymap_at(&pipeline->functions, event->produces);
+    if (place) *place = stage;
+    return place ? 0 : -1;
+}
+
+static int add_functions(struct pipeline *pipeline, uint32_t number) {
+    const struct ids_events *events = &pipeline->analysis->trace->tracks[number].events;
+    const struct ids_event *taken = NULL; /* the last stage that was entered */
+    for (size_t i = 0; i < events->count; i++) {
+        const struct ids_event *event = &events->at[i];
+        if (event->kind == IDS_KIND_INPUT) taken = event;
+        if (event->kind == IDS_KIND_FLOW && add_function(pipeline, event, taken)) return -1;
+    }
+    return 0;
+}
+
+static void add_work(struct pipeline *pipeline, uint32_t number) {
+    const struct ids_events *events = &pipeline->analysis->trace->tracks[number].events;
+    for (size_t i = 0; i < events->count; i++) {
+        const struct ids_event *event = &events->at[i];
+        uint64_t place = 0;
+        if (event->kind != IDS_KIND_FLOW || !event->consumes ||
+            !ids_keymap_get(&pipeline->functions, event->consumes, &place) ||
+            strcmp(name_of(pipeline, event), "ExecutorState::Process") != 0)
+            continue;
+        struct stage *stage = &pipeline->at[place - 1];
+        ids_sum(&stage->work_ps, event->end_ps - event->start_ps);
+        if (stage->last_worker != number + 1) stage->workers++, stage->last_worker = number + 1;
+    }
 }
 
 static int add_track(struct pipeline *pipeline, uint32_t number) {
@@ -173,9 +248,22 @@ static int64_t self_of(const struct stage *stage) {
     return stage->total_ps > stage->inner_ps ? stage->total_ps - stage->inner_ps : 0;
 }
 
+static int only_hands_over(const struct stage *stage) {
+    return stage->is_waiting && !stage->work_ps;
+}
+
+/* What waits for its own function works as long as that runs, where it runs. */
+static int64_t working_of(const struct stage *stage) {
+    return stage->work_ps ? stage->work_ps : self_of(stage);
+}
+
+static int64_t threads_of(const struct stage *stage) {
+    return stage->work_ps ? stage->workers : stage->threads;
+}
+
 static double busy_of(const struct pipeline *pipeline, const struct stage *stage) {
     double span_ps = (double)(pipeline->last_ps - pipeline->first_ps);
-    return span_ps > 0 ? (double)self_of(stage) / (span_ps * (double)stage->threads) : 0;
+    return span_ps > 0 ? (double)working_of(stage) / (span_ps * (double)threads_of(stage)) : 0;
 }
 
 static int longest_first(const void *a, const void *b) {
@@ -184,36 +272,45 @@ static int longest_first(const void *a, const void *b) {
     return (left->text > right->text) - (left->text < right->text);
 }
 
+/* The busiest one that works. What works less than a tenth of the time holds nobody up. */
+static const struct stage *slowest_of(const struct pipeline *pipeline) {
+    const double least = 0.1;
+    const struct stage *slowest = NULL;
+    for (size_t i = 0; i < pipeline->count; i++) {
+        const struct stage *stage = &pipeline->at[i];
+        double busy = busy_of(pipeline, stage);
+        if (!only_hands_over(stage) && busy >= least && (!slowest || busy > busy_of(pipeline, slowest)))
+            slowest = stage;
+    }
+    return slowest;
+}
+
 static void list(struct pipeline *pipeline, struct ids_report *report) {
     const struct ids_trace *trace = pipeline->analysis->trace;
     const double second = 1e12, needed_ps = (double)(pipeline->last_ps - pipeline->first_ps) * (1 - pipeline->waited);
-    const struct stage *slowest = NULL;
     struct ids_table *table = ids_report_table(report, &stages_table);
     if (pipeline->count) qsort(pipeline->at, pipeline->count, sizeof *pipeline->at, longest_first);
+    const struct stage *slowest = slowest_of(pipeline);
     for (size_t i = 0; i < pipeline->count; i++) {
         const struct stage *stage = &pipeline->at[i];
-        if (!stage->is_waiting && self_of(stage) && (!slowest || busy_of(pipeline, stage) > busy_of(pipeline, slowest)))
-            slowest = stage;
-    }
-    for (size_t i = 0; i < pipeline->count; i++) {
-        const struct stage *stage = &pipeline->at[i];
-        int64_t self_ps = self_of(stage);
+        int64_t self_ps = self_of(stage), working_ps = working_of(stage);
         const struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, stage->total_ps),
             ids_int_value(IDS_UNIT_TIME, self_ps),
             ids_int_value(IDS_UNIT_COUNT, stage->count),
             ids_int_value(IDS_UNIT_TIME, stage->total_ps / stage->count),
-            ids_int_value(IDS_UNIT_COUNT, stage->threads),
+            stage->work_ps ? ids_int_value(IDS_UNIT_TIME, stage->work_ps) : ids_no_value(IDS_UNIT_TIME),
+            ids_int_value(IDS_UNIT_COUNT, threads_of(stage)),
             needed_ps > 0 ? ids_real_value(IDS_UNIT_NUMBER, (double)stage->count * second / needed_ps)
                           : ids_no_value(IDS_UNIT_NUMBER),
-            self_ps ? ids_real_value(IDS_UNIT_NUMBER,
-                                     (double)stage->count * (double)stage->threads * second / (double)self_ps)
-                    : ids_no_value(IDS_UNIT_NUMBER),
+            working_ps ? ids_real_value(IDS_UNIT_NUMBER,
+                                        (double)stage->count * (double)threads_of(stage) * second / (double)working_ps)
+                       : ids_no_value(IDS_UNIT_NUMBER),
             ids_real_value(IDS_UNIT_RATIO, busy_of(pipeline, stage)),
             stage->waited_ps ? ids_int_value(IDS_UNIT_TIME, stage->waited_ps) : ids_no_value(IDS_UNIT_TIME),
-            ids_text_value(stage == slowest    ? "slowest"
-                           : stage->is_waiting ? "only waits"
-                                               : NULL),
+            ids_text_value(stage == slowest         ? "slowest"
+                           : only_hands_over(stage) ? "only waits"
+                                                    : NULL),
             ids_text_value(ids_trace_text(trace, stage->text)),
         };
         IDS_ROW(report, table, columns, row);
@@ -224,6 +321,12 @@ static int gather(struct pipeline *pipeline) {
     const struct ids_trace *trace = pipeline->analysis->trace;
     for (uint32_t t = 0; t < trace->track_count; t++) {
         if (trace->tracks[t].role == IDS_TRACK_HOST && add_track(pipeline, t)) return -1;
+    }
+    for (uint32_t t = 0; t < trace->track_count && pipeline->count; t++) {
+        if (trace->tracks[t].role == IDS_TRACK_HOST && add_functions(pipeline, t)) return -1;
+    }
+    for (uint32_t t = 0; t < trace->track_count && pipeline->functions.count; t++) {
+        if (trace->tracks[t].role == IDS_TRACK_HOST) add_work(pipeline, t);
     }
     return 0;
 }
@@ -248,6 +351,7 @@ static int input_run(struct ids_analysis *analysis, struct ids_report *report, s
     free(pipeline.of_name);
     free(pipeline.at);
     ids_keymap_done(&pipeline.numbers);
+    ids_keymap_done(&pipeline.functions);
     return failed ? ids_no_memory(err) : 0;
 }
 

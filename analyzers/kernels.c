@@ -32,9 +32,11 @@ static const struct ids_metric_def metrics[] = {
      MEDIAN_OF("achieved_occupancy")},
     {"kernels.tail_share", "tail of kernels", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of the time of the kernels that compute and whose waves of blocks are known which their last, partial wave "
-     "leaves the device idle, were each wave as long: 1.25 waves are 2, of which 0.75 are idle.",
-     "SELECT total(CASE WHEN waves > 1 THEN dur_ps * (ceil(waves) - waves) / ceil(waves) END) / nullif(total(dur_ps), "
-     "0) " COMPUTE " AND waves > 0"},
+     "leaves the device idle, were each wave as long: 1.25 waves are 2, of which 0.75 are idle. Of less than one wave "
+     "idle is the share of the multiprocessors that get no block: 54 blocks on 108 leave half of them.",
+     "SELECT total(CASE WHEN waves > 1 THEN dur_ps * (ceil(waves) - waves) / ceil(waves) WHEN waves * blocks_at_once < "
+     "1 "
+     "THEN dur_ps * (1 - waves * blocks_at_once) END) / nullif(total(dur_ps), 0) " COMPUTE " AND waves > 0"},
     {"kernels.matrix_share", "on matrix units", IDS_UNIT_RATIO, IDS_BETTER_NEITHER,
      "Share of the time of the GPU's kernels that compute which those have whose names say that they use Tensor Cores "
      "or MFMA. Names of compilers (Triton, XLA's fusions) do not tell.",
@@ -102,7 +104,8 @@ static const struct ids_table_def kernels = {
     "registers, shared memory, block size, the number of blocks; grid where the occupancy is not known and there are "
     "fewer blocks than multiprocessors. waves: how often the grid fills the device; below 1 a part of it stays idle, "
     "whatever the occupancy. blocks_at_once is of a multiprocessor. tail_share is the share of the time that the last, "
-    "partial wave of blocks leaves idle. matrix_units: used, not used, or missed (the device has them for that type), "
+    "partial wave of blocks leaves idle, of less than one wave the share of the multiprocessors without a block. "
+    "matrix_units: used, not used, or missed (the device has them for that type), "
     "by the kernel's name.",
     IDS_TABLE_TOP,
 };

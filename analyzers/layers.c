@@ -59,7 +59,7 @@ static const struct ids_column_def columns[] = {
     {"copies", "copies", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"stalls", "stalls", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"counted", "with a cost", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
-    IDS_COST_COLUMNS(IDS_COLUMN_DETAIL),
+    IDS_COST_SHARES,
 };
 static const struct ids_table_def layers = {
     "layers",
@@ -71,9 +71,12 @@ static const struct ids_table_def layers = {
     "slowest (by name, without what all of them share). `alike` says how many ops of one scope are the computation "
     "with most time there: 64 where 64 layers were written out and have no scope each. Loops (while/body), branches "
     "and checkpoints are transparent. `total` is the self time of the ops inside, `self` that of the ops directly in "
-    "it; `forward`, `backward` and `recomputed` (checkpoint) are parts of the total, as far as the op's name tells. "
+    "it. A fusion over several scopes is divided among them by what their instructions inside it compute (a function "
+    "like exp counts as ten operations; its executions count where most of it is), its pass is that of its name; "
+    "`forward`, `backward` and `recomputed` (checkpoint) are parts of the total, as far as the op's name tells. "
     "`flops` and `bytes` are of all executions; rates and what bounds them are of those ops whose cost is known, which "
-    "have the time `counted`. `compute`, `collectives`, `copies` and `stalls` are what the ledger books here "
+    "have the time `counted`; where that is less than half of the total, there are none. `compute`, `collectives`, "
+    "`copies` and `stalls` are what the ledger books here "
     "(work.compute, comm.transfer, copy.*, stall.device): the rows of depth 0 sum to these accounts. Ops without a "
     "scope stand under " NO_SCOPE ", by program. `id` is the path "
     "of the scope.",
@@ -84,6 +87,7 @@ struct growing {
     const struct ids_trace *trace;
     struct ids_scope_tree tree;
     struct ids_keymap computations; /* node and fingerprint -> index + 1 */
+    struct ids_keymap covering;     /* module and name of a fusion over several scopes -> index in trace->ops */
     struct alike {
         int64_t self_ps, ops;
     } * alike;
@@ -151,18 +155,76 @@ static int add_alike(struct growing *growing, uint32_t at, const struct ids_op_r
     return 0;
 }
 
-static int add_op(struct growing *growing, const struct ids_op_row *op) {
+static uint64_t text_key(const char *module, const char *name) {
+    return ids_key_of(ids_hash_bytes(module, strlen(module)), ids_hash_bytes(name, strlen(name)));
+}
+
+static const char *program_of(const struct ids_trace *trace, const struct ids_op *op) {
+    return op->module == IDS_NONE ? "" : ids_trace_text(trace, trace->modules[op->module].name);
+}
+
+static int find_covering(struct growing *growing) {
+    const struct ids_trace *trace = growing->trace;
+    for (size_t i = 0; i < trace->op_count; i++) {
+        const struct ids_op *op = &trace->ops[i];
+        uint64_t key = text_key(program_of(trace, op), ids_trace_text(trace, op->name));
+        if (op->parts.count && ids_keymap_add(&growing->covering, key, i) < 0) return -1;
+    }
+    return 0;
+}
+
+/* One of the parts of a time, of which `left` is not given away yet: the last part has what is left. */
+static int64_t take(int64_t *left, int64_t whole, const struct ids_op_parts *parts, int part) {
+    int64_t taken = part == parts->count - 1 ? *left : llround((double)whole * parts->at[part].share);
+    if (taken > *left) taken = *left;
+    *left -= taken;
+    return taken;
+}
+
+/* Of its executions it keeps as many as the share, so that what holds all parts has all of them. */
+static void scale_cost(struct ids_op_cost *cost, double share) {
+    double *const amounts[] = {&cost->flops,     &cost->bytes,     &cost->flops_time, &cost->bytes_time,
+                               &cost->roof_time, &cost->lost_time, &cost->self_time,  &cost->judged_time};
+    double runs = round((double)cost->runs * share);
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) *amounts[i] *= share;
+    cost->untimed = (struct ids_untimed_cost){(uint64_t)round((double)cost->untimed.runs * share),
+                                              cost->untimed.flops * share, cost->untimed.bytes * share,
+                                              cost->untimed.flops_time * share, cost->untimed.bytes_time * share};
+    if (cost->runs) cost->runs = runs >= 1 ? (uint64_t)runs : 1;
+}
+
+/* A part of an op, or all of it (share 1), that belongs at `place`. Executions are counted where most of it is. */
+static int add_part(struct growing *growing, const struct ids_op_row *op, const char *place, double share,
+                    int is_main) {
     uint32_t at;
-    if (node_of(growing, op->place, op->module, &at)) return -1;
+    if (node_of(growing, place, op->module, &at)) return -1;
     struct ids_scope_node *node = &growing->tree.nodes[at];
-    struct ids_layer_sums sums = {.self_ps = op->self_ps, .count = op->count, .ops = 1};
+    struct ids_layer_sums sums = {.self_ps = op->self_ps, .count = is_main ? op->count : 0, .ops = is_main};
     sums.pass_ps[pass_of(op->pass)] = op->self_ps;
     sums.has_flops = ids_op_row_of_runs(op, op->flops, &sums.flops);
     sums.has_bytes = ids_op_row_of_runs(op, op->bytes, &sums.bytes);
+    sums.flops *= share;
+    sums.bytes *= share;
     sums.cost = op->cost;
+    if (share < 1) scale_cost(&sums.cost, share);
     set_kind(node, op);
     ids_layer_sums_add(&node->own, &sums);
-    return add_alike(growing, at, op);
+    return is_main ? add_alike(growing, at, op) : 0;
+}
+
+static int add_op(struct growing *growing, const struct ids_op_row *op) {
+    uint64_t index;
+    if (!ids_keymap_get(&growing->covering, text_key(op->module, op->name), &index))
+        return add_part(growing, op, op->place, 1, 1);
+    const struct ids_op_parts *parts = &growing->trace->ops[index].parts;
+    int64_t left_ps = op->self_ps;
+    for (int p = 0; p < parts->count; p++) {
+        struct ids_op_row part = *op;
+        const char *place = ids_trace_text(growing->trace, parts->at[p].op_name);
+        part.self_ps = take(&left_ps, op->self_ps, parts, p);
+        if (add_part(growing, &part, place, parts->at[p].share, p == 0)) return -1;
+    }
+    return 0;
 }
 
 static int layer_account(enum ids_account account) {
@@ -185,13 +247,22 @@ static int layer_account(enum ids_account account) {
     }
 }
 
-static const char *program_of(const struct ids_trace *trace, const struct ids_op *op) {
-    return op->module == IDS_NONE ? "" : ids_trace_text(trace, trace->modules[op->module].name);
-}
-
 static int no_op_node(struct growing *growing, const char *under, uint32_t *ret_node) {
     struct ids_text parts[] = {{NO_SCOPE, sizeof NO_SCOPE - 1}, {under, (uint32_t)strlen(under)}};
     return ids_scope_tree_node(&growing->tree, parts, 2, ret_node);
+}
+
+/* Divides the time of a fusion over several scopes as its row is divided. */
+static int add_parts_of_entry(struct growing *growing, const struct ids_op *op, int account, int64_t time_ps) {
+    const struct ids_trace *trace = growing->trace;
+    int64_t left_ps = time_ps;
+    for (int p = 0; p < op->parts.count; p++) {
+        uint32_t at;
+        const char *place = ids_trace_text(trace, op->parts.at[p].op_name);
+        if (node_of(growing, place, program_of(trace, op), &at)) return -1;
+        ids_sum(&growing->tree.nodes[at].own.account_ps[account], take(&left_ps, time_ps, &op->parts, p));
+    }
+    return 0;
 }
 
 /* Each entry of the ledger is the time of ops that stand at one place. */
@@ -204,7 +275,12 @@ static int add_ledger(struct growing *growing, const struct ids_ledger *ledger) 
         uint32_t at;
         if (account < 0 || !time_ps) continue;
         const struct ids_op *op = entry->op ? &trace->ops[entry->op - 1] : NULL;
-        if (!strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_LEDGER_OTHERS))
+        int is_others = !strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_LEDGER_OTHERS);
+        if (op && op->parts.count && !is_others) {
+            if (add_parts_of_entry(growing, op, account, time_ps)) return -1;
+            continue;
+        }
+        if (is_others)
             failed = no_op_node(growing, IDS_LEDGER_OTHERS, &at);
         else if (op)
             failed = node_of(growing, ids_trace_text(trace, op->framework_name), program_of(trace, op), &at);
@@ -246,6 +322,18 @@ static const char *slowest_of(struct growing *growing, struct ids_report *report
     return text;
 }
 
+/* Rates of the smaller part of a layer say nothing of the layer: where a kernel that nobody knows computes attention,
+ * reshapes beside it do not tell how fast it is. */
+static void put_cost(const struct ids_layer_sums *all, struct ids_value ret_cells[IDS_COST_CELLS]) {
+    int exchanges = all->account_ps[IDS_LAYER_COLLECTIVE] > all->self_ps / 2;
+    struct ids_op_cost none = {.runs = 0};
+    struct ids_value unknown[IDS_COST_CELLS];
+    ids_cost_cells(&all->cost, exchanges, ret_cells);
+    if (all->cost.self_time * 2 >= (double)all->self_ps * 1e-12) return;
+    ids_cost_cells(&none, exchanges, unknown);
+    memcpy(ret_cells, unknown, IDS_COST_RATES * sizeof *unknown);
+}
+
 static int list_layer(struct growing *growing, struct ids_report *report, const struct ids_layer *layer,
                       int64_t all_ps) {
     struct ids_table *table = ids_report_table(report, &layers);
@@ -254,9 +342,8 @@ static int list_layer(struct growing *growing, struct ids_report *report, const 
     growing->names[layer->depth] = layer->name;
     const char *slowest = many ? ids_scope_tree_path(&growing->tree, layer->slowest) : NULL;
     if (many && !slowest) return -1;
-    int64_t exchanged_ps = all->account_ps[IDS_LAYER_COLLECTIVE];
     struct ids_value cost_cells[IDS_COST_CELLS];
-    ids_cost_cells(&all->cost, exchanged_ps > all->self_ps / 2, cost_cells);
+    put_cost(all, cost_cells);
     struct ids_value row[] = {
         ids_int_value(IDS_UNIT_TIME, all->self_ps),
         ids_share_of(all->self_ps, all_ps),
@@ -328,7 +415,7 @@ static int layers_run(struct ids_analysis *analysis, struct ids_report *report, 
     struct ids_op_rows rows = {0};
     struct ids_layer *all = NULL;
     size_t count = 0;
-    int failed = ids_op_rows_read(report, &rows) || grow(&growing, &rows, &analysis->ledger);
+    int failed = ids_op_rows_read(report, &rows) || find_covering(&growing) || grow(&growing, &rows, &analysis->ledger);
     int code = failed ? ids_no_memory(err) : ids_scope_tree_fold(&growing.tree, &all, &count, err);
     ids_report_table(report, &layers);
     for (size_t i = 0; i < count && !code; i++) {
@@ -345,6 +432,7 @@ static int layers_run(struct ids_analysis *analysis, struct ids_report *report, 
     free(all);
     free(growing.alike);
     ids_keymap_done(&growing.computations);
+    ids_keymap_done(&growing.covering);
     ids_scope_tree_done(&growing.tree);
     ids_op_rows_done(&rows);
     return code;

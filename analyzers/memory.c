@@ -4,8 +4,8 @@
 #include "analyzers/memory_live.h"
 #include "analyzers/memory_programs.h"
 #include "analyzers/memory_use.h"
-#include "analyzers/numbers.h"
 #include "lib/base/saturate.h"
+#include "lib/report/alike_names.h"
 
 #include <string.h>
 

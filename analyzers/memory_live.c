@@ -1,5 +1,5 @@
 #include "analyzers/memory_live.h"
-#include "analyzers/numbers.h"
+#include "lib/report/alike_names.h"
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"

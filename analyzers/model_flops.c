@@ -1,9 +1,9 @@
 #include "analyzers/model_flops.h"
 
-#include "analyzers/numbers.h"
 #include "lib/base/saturate.h"
 #include "lib/hlo/family.h"
 #include "lib/hlo/multiplier.h"
+#include "lib/report/alike_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +32,13 @@ struct multipliers {
 static struct multipliers multipliers_of(const struct ids_analysis *analysis) {
     struct multipliers found = {.most = IDS_BY_BF16};
     const struct ids_trace *trace = analysis->trace;
-    for (size_t i = 0; i < trace->op_count && analysis->costs.of_op; i++)
-        found.flops[ids_multiplier_of(trace->ops[i].element)] += analysis->costs.of_op[i].model_flops;
+    struct ids_peaks peaks = {.bandwidth = 0};
+    if (analysis->busy_count) peaks = ids_peaks_of(trace, analysis->busy[0].device, &analysis->params);
+    for (size_t i = 0; i < trace->op_count && analysis->costs.of_op; i++) {
+        const struct ids_op_cost *cost = &analysis->costs.of_op[i];
+        double rate = cost->self_time > 0 ? cost->flops / cost->self_time : 0;
+        found.flops[ids_multiplier_at(&trace->ops[i], &peaks, rate)] += cost->model_flops;
+    }
     for (int by = 0; by < IDS_MULTIPLIERS; by++) {
         if (found.flops[by] > found.flops[found.most]) found.most = (enum ids_multiplier)by;
         found.count += found.flops[by] > 0;

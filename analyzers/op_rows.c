@@ -75,12 +75,13 @@ static void read_ops(const struct ids_table *ops, struct ids_op_rows *rows) {
               place = ids_table_column(ops, "op_name"), pass = ids_table_column(ops, "pass"),
               scope = ids_table_column(ops, "scope"), source = ids_table_column(ops, "source"),
               family = ids_table_column(ops, "family"), class = ids_table_column(ops, "class"),
-              fingerprint = ids_table_column(ops, "fingerprint");
+              fingerprint = ids_table_column(ops, "fingerprint"), device = ids_table_column(ops, "device_time");
     for (size_t row = 0; row < ops->row_count; row++) {
         struct ids_op_row *op = &rows->at[rows->count++];
         *op = (struct ids_op_row){.self_ps = number_at(ops, row, self),
                                   .total_ps = number_at(ops, row, total),
                                   .count = number_at(ops, row, count),
+                                  .device_ps = number_at(ops, row, device),
                                   .flops = number_at(ops, row, flops),
                                   .bytes = number_at(ops, row, bytes),
                                   .name = text_at(ops, row, name),

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* From there on the times of ops, which run beside each other, are told from those of devices. Less makes no
+ * difference to anybody. */
+#define BESIDE 1.1
+
 /* What op_key is of. */
 #define OF_FRAMEWORK(column) "CASE WHEN is_framework = 1 THEN " column " ELSE NULL END"
 #define OP_COLUMNS                                                                                   \
@@ -58,6 +62,7 @@ static const struct ids_column_def columns[] = {
     {"untimed", "without a time", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     {"memory_bytes", "bytes of memory", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"communicates", "communicates", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"device_time", "of the device", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     IDS_COST_COLUMNS(IDS_COLUMN_DETAIL),
 };
 static const struct ids_table_def ops = {
@@ -72,7 +77,10 @@ static const struct ids_table_def ops = {
     "idsprof over the program (model, an estimate); memory_bytes are those of the main memory. runs is how often the "
     "op ran, on a GPU as often as the kernel that has most of its time; untimed are those of no duration in the file, "
     "though the op needs a microsecond or more: their time was lost. flop_rate and bandwidth are over the self time, "
-    "without these, their shares of what the device can do; bound (compute, memory, latency: short, and far from both; "
+    "without these, their shares of what the device can do; device_time is what the ledger books to the op, each "
+    "moment of a device once, where ops run beside each other so that their self times sum to a tenth more or above "
+    "(threads of a CPU, streams of a GPU), and no other op bears its name at its place; bound (compute, memory, "
+    "latency: short, and far from both; "
     "neither: below a tenth of both; communication) and lost, the time above the roofline, follow from these. The "
     "scope is what the program named of the op's place, the pass (forward, backward, recomputed, custom vjp) what "
     "automatic differentiation did with it, the family what its names tell of what it computes. The fingerprint is the "
@@ -157,6 +165,8 @@ struct gathering {
     struct ids_step_sums without_op; /* the one row of activity that has none */
     int64_t all_ps;
     struct ids_op_cost *costs; /* by the number of the op's group; NULL: none is known */
+    int64_t *device_ps;        /* by the number of the op's group: what the ledger books to it, 0 unknown; NULL: ops
+                                * do not run beside each other */
 };
 
 static int add_to_category(struct gathering *gathering, const struct ids_event *event, int64_t duration_ps) {
@@ -214,6 +224,7 @@ static void ops_done(void *sums) {
     struct gathering *gathering = sums;
     free(gathering->of_op);
     free(gathering->costs);
+    free(gathering->device_ps);
     ids_groups_done(&gathering->by_op);
     ids_groups_done(&gathering->by_category);
     ids_step_sums_done(&gathering->by_step);
@@ -254,6 +265,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     static const struct ids_op_cost none;
     const struct ids_groups *groups = &gathering->by_op;
     int64_t all_ps = gathering->all_ps;
+    const int64_t *device_ps = gathering->device_ps;
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &ops);
     for (size_t g = 0; g < groups->count; g++) {
@@ -300,6 +312,8 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
                                : ids_no_value(IDS_UNIT_COUNT),
             known(IDS_UNIT_BYTES, op->memory_bytes),
             communicates(op) ? ids_int_value(IDS_UNIT_COUNT, 1) : ids_no_value(IDS_UNIT_COUNT),
+            device_ps && device_ps[group->number] ? ids_int_value(IDS_UNIT_TIME, device_ps[group->number])
+                                                  : ids_no_value(IDS_UNIT_TIME),
             IDS_COST_VALUES(cost_cells),
         };
         IDS_ROW(report, table, columns, row);
@@ -345,6 +359,57 @@ static void list_categories(const struct ids_analysis *analysis, struct ids_repo
     }
 }
 
+/* As the ledger places an op. */
+static uint32_t place_of(const struct ids_trace *trace, const struct ids_op *op) {
+    uint32_t text = op->framework_name ? op->framework_name : op->source;
+    return !text && op->module != IDS_NONE ? trace->modules[op->module].name : text;
+}
+
+/* The ledger has one entry for all ops of a name and place (a function that was compiled for three shapes): it does
+ * not tell their times apart. */
+static int forget_shared(const struct ids_trace *trace, struct gathering *gathering) {
+    const struct ids_groups *groups = &gathering->by_op;
+    struct ids_keymap first = {0}; /* name and place -> the number of the first group that has them, + 1 */
+    int failed = 0;
+    for (size_t g = 0; g < groups->count && !failed; g++) {
+        size_t number = groups->at[g].number;
+        const struct ids_op *op = &trace->ops[groups->at[g].first->op];
+        uint64_t *place = ids_keymap_at(&first, ids_key_of(op->name, place_of(trace, op)));
+        failed = !place;
+        if (failed) break;
+        if (*place) gathering->device_ps[*place - 1] = gathering->device_ps[number] = 0;
+        if (!*place) *place = number + 1;
+    }
+    ids_keymap_done(&first);
+    return failed ? -1 : 0;
+}
+
+/* Where ops run beside each other, their times are those of threads or streams: what the device was busy for is less.
+ * Both are said, and the ledger knows how much of the latter each op has. */
+static int take_device_time(const struct ids_analysis *analysis, struct ids_report *report,
+                            struct gathering *gathering) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    int64_t busy_ps = 0;
+    char ops_time[IDS_VALUE_ROOM], device_time[IDS_VALUE_ROOM];
+    for (size_t b = 0; b < analysis->busy_count; b++) ids_sum(&busy_ps, ids_time_in(&analysis->busy[b], IDS_IS_BUSY));
+    if (!gathering->by_op.count || (double)gathering->all_ps < (double)busy_ps * BESIDE) return 0;
+    gathering->device_ps = calloc(gathering->by_op.count, sizeof *gathering->device_ps);
+    if (!gathering->device_ps) return -1;
+    for (size_t e = 0; e < ledger->entry_count; e++) {
+        const struct ids_ledger_entry *entry = &ledger->entries[e];
+        uint32_t group = entry->op ? gathering->of_op[entry->op - 1].op : 0; /* 0: the op did nothing that counts */
+        if (group) ids_sum(&gathering->device_ps[group - 1], entry->in_window_ps);
+    }
+    if (forget_shared(analysis->trace, gathering)) return -1;
+    ids_report_property(
+        report, "ops_beside",
+        ids_text_value(ids_report_text(
+            report, "ops run beside each other: their times sum to %s, in %s of devices",
+            ids_value_format(ids_int_value(IDS_UNIT_TIME, gathering->all_ps), ops_time, sizeof ops_time),
+            ids_value_format(ids_int_value(IDS_UNIT_TIME, busy_ps), device_time, sizeof device_time))));
+    return 0;
+}
+
 static int ops_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct gathering *gathering = analysis->sums;
     struct ids_groups *by_op = &gathering->by_op, *by_category = &gathering->by_category;
@@ -362,6 +427,7 @@ static int ops_run(struct ids_analysis *analysis, struct ids_report *report, str
                                                : ids_no_activity_reason(analysis);
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
     }
+    if (take_device_time(analysis, report, gathering)) return ids_no_memory(err);
     list(analysis, report, gathering);
     if (analysis->steps.count) list_steps(report, by_op, &gathering->by_step, &gathering->without_op);
     list_categories(analysis, report, by_category, gathering->all_ps);

@@ -102,6 +102,7 @@ static int add(struct places *places, const struct ids_trace *trace, uint32_t de
 
 static int gather(const struct ids_trace *trace, uint32_t d, struct places *places, struct ids_spans *host) {
     const struct ids_device *device = &trace->devices[d];
+    ids_events_turn(&device->activity);
     for (size_t i = 0; i < device->activity.count; i++) {
         const struct ids_event *event = &device->activity.at[i];
         if (add(places, trace, d, event)) return -1;

@@ -2,8 +2,8 @@
 #include "lib/analysis/best.h"
 #include "lib/analysis/context.h"
 
+#include "lib/base/far_numbers.h"
 #include "lib/base/saturate.h"
-#include "lib/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,12 +75,11 @@ struct small_run {
 
 struct sums {
     uint64_t count, small, longest;
-    int64_t total_ps, small_ps;
+    int64_t total_ps, small_ps, longest_ps;
 };
 
 struct gathering {
-    int64_t *durations_ps;
-    size_t count, room;
+    struct ids_far_numbers durations_ps;
     struct ids_best runs;   /* struct small_run */
     struct sums *of_device; /* by analysis->busy */
 };
@@ -100,9 +99,8 @@ static int add_device(const struct ids_analysis *analysis, const struct ids_busy
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
         if (!ids_is_kernel(analysis->trace, event)) continue;
         int64_t duration_ps = event->end_ps - event->start_ps;
-        int64_t *kept = IDS_PUSH(gathering->durations_ps, gathering->count, gathering->room);
-        if (!kept) return -1;
-        *kept = duration_ps;
+        if (ids_far_numbers_add(&gathering->durations_ps, duration_ps)) return -1;
+        if (duration_ps > sums->longest_ps) sums->longest_ps = duration_ps;
         sums->count++;
         ids_sum(&sums->total_ps, duration_ps);
         if (duration_ps >= analysis->params.small_kernel_ps) {
@@ -129,6 +127,7 @@ static int small_kernels_begin(const struct ids_analysis *analysis, void *sums, 
     enum { KEPT = 100 };
     struct gathering *gathering = sums;
     gathering->runs = (struct ids_best){.size = sizeof(struct small_run), .kept = KEPT, .order = most_kernels};
+    gathering->durations_ps.far = analysis->trace->far;
     gathering->of_device = calloc(analysis->busy_count + 1, sizeof *gathering->of_device);
     return gathering->of_device ? 0 : ids_no_memory(err);
 }
@@ -142,34 +141,47 @@ static int sum_up_device(const struct ids_analysis *analysis, const struct ids_b
 
 static void small_kernels_done(void *sums) {
     struct gathering *gathering = sums;
-    free(gathering->durations_ps);
+    ids_far_numbers_done(&gathering->durations_ps);
     free(gathering->of_device);
     ids_best_done(&gathering->runs);
 }
 
-static int longer(const void *a, const void *b) {
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left < right) - (left > right);
+enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS };
+
+/* Sums by the digit at `shift`, of those durations that begin with `prefix`. */
+static void sum_digits(const struct ids_far_numbers *durations_ps, uint64_t prefix, int shift, __int128 *sums_ps) {
+    const int64_t *at;
+    memset(sums_ps, 0, DIGITS * sizeof *sums_ps);
+    for (size_t piece = 0, count; (at = ids_far_numbers_piece(durations_ps, piece, &count)); piece++) {
+        for (size_t i = 0; i < count; i++) {
+            uint64_t digits = (uint64_t)at[i] >> shift;
+            if (digits >> DIGIT_BITS == prefix) sums_ps[digits & (DIGITS - 1)] += at[i];
+        }
+    }
 }
 
-/* Going from the longest down, the kernel with which half of the time is reached. Only the power of two that it lies
- * in is sorted. */
-static int64_t weighted_median(int64_t *durations_ps, size_t count, int64_t total_ps) {
-    __int128 sums_ps[65] = {0}, above_ps = 0;
-    for (size_t i = 0; i < count; i++)
-        sums_ps[durations_ps[i] ? 64 - __builtin_clzll((uint64_t)durations_ps[i]) : 0] += durations_ps[i];
-    int bits = 64;
-    while (bits > 0 && above_ps + sums_ps[bits] < total_ps - above_ps - sums_ps[bits]) above_ps += sums_ps[bits--];
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (durations_ps[i] && 64 - __builtin_clzll((uint64_t)durations_ps[i]) == bits)
-            durations_ps[kept++] = durations_ps[i];
+/* Going from the longest down, the kernel with which half of the time is reached, digit by digit: nothing is sorted, so
+ * that the durations of a large run may lie far. 0, or -1 when memory ran out. */
+static int weighted_median(const struct ids_far_numbers *durations_ps, int64_t longest_ps, int64_t total_ps,
+                           int64_t *ret_ps) {
+    __int128 *sums_ps = malloc(DIGITS * sizeof *sums_ps), above_ps = 0;
+    int shift = 0;
+    uint64_t prefix = 0;
+    *ret_ps = 0;
+    if (!sums_ps) return -1;
+    if (!total_ps) { /* half of no time is reached by none */
+        free(sums_ps);
+        return 0;
     }
-    if (kept) qsort(durations_ps, kept, sizeof *durations_ps, longer);
-    for (size_t i = 0; i < kept; i++) {
-        above_ps += durations_ps[i];
-        if (above_ps >= total_ps - above_ps) return durations_ps[i];
+    while (longest_ps >> shift >= DIGITS) shift += DIGIT_BITS;
+    for (; shift >= 0; shift -= DIGIT_BITS) {
+        uint64_t digit = DIGITS - 1;
+        sum_digits(durations_ps, prefix, shift, sums_ps);
+        while (digit && above_ps + sums_ps[digit] < total_ps - above_ps - sums_ps[digit]) above_ps += sums_ps[digit--];
+        prefix = prefix << DIGIT_BITS | digit;
     }
+    free(sums_ps);
+    *ret_ps = (int64_t)prefix;
     return 0;
 }
 
@@ -209,7 +221,6 @@ static void list_runs(const struct ids_analysis *analysis, struct ids_report *re
 }
 
 static int small_kernels_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    (void)err;
     struct gathering *gathering = analysis->sums;
     struct sums all = {0};
     for (size_t b = 0; b < analysis->busy_count; b++) {
@@ -220,10 +231,13 @@ static int small_kernels_run(struct ids_analysis *analysis, struct ids_report *r
         ids_sum(&all.total_ps, own->total_ps);
         ids_sum(&all.small_ps, own->small_ps);
         if (own->longest > all.longest) all.longest = own->longest;
+        if (own->longest_ps > all.longest_ps) all.longest_ps = own->longest_ps;
     }
     if (analysis->busy_count) figures(report, NULL, &all);
     if (all.count) {
-        int64_t median_ps = weighted_median(gathering->durations_ps, gathering->count, all.total_ps);
+        int64_t median_ps;
+        if (weighted_median(&gathering->durations_ps, all.longest_ps, all.total_ps, &median_ps))
+            return ids_no_memory(err);
         ids_report_metric(report, "kernels.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
         list_runs(analysis, report, gathering);
     } else {

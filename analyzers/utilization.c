@@ -40,6 +40,14 @@ static const struct ids_metric_def metrics[] = {
      "Union of compute (neither collective nor copy) ÷ window.", IDS_SQL_TIME_SHARE("compute")},
     {"device.copy_share", "copies", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Union of copies and sets that are booked as activity ÷ window.", IDS_SQL_TIME_SHARE("copy")},
+    {"device.no_core_share", "no core", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Of the time that threads of the program without Python were ready to run while stacks were sampled, the part in "
+     "which all cores were others': waiting ÷ (waiting + running), as the kernel counts it. With JAX's CPU client "
+     "these "
+     "threads are the device: its ops last so much longer.",
+     "SELECT sum(v.value * (s.name = 'others_waited_ns')) * 1.0 / sum(v.value) FROM plane_stat v JOIN stat s ON s.id = "
+     "v.stat JOIN plane p ON p.id = v.plane JOIN host h ON h.id = p.host WHERE h.run = :run AND s.name IN "
+     "('others_ran_ns', 'others_waited_ns')"},
 };
 
 static const struct ids_column_def columns[] = {
@@ -63,8 +71,12 @@ static const struct ids_table_def timeline = {
 static const struct ids_headline headlines[] = {
     {"utilization", "device utilization", "device.utilization",
      (const struct ids_note[]){{.before = "stalled ", .metric = "device.stalled_share", .after = " of busy time"},
-                               {.before = "waiting for peers ", .metric = "steps.comm.wait", .after = "a step"}},
-     2, 1},
+                               {.before = "waiting for peers ", .metric = "steps.comm.wait", .after = "a step"},
+                               {.before = "threads without Python had no core for ",
+                                .metric = "device.no_core_share",
+                                .after = " of the time that they were ready",
+                                .at_least = 0.1}},
+     3, 1},
 };
 
 static int64_t useful_ps(const struct ids_account_times *times) {
@@ -132,6 +144,22 @@ static void useful_in_steps(const struct ids_analysis *analysis, struct ids_repo
         report, "beyond_window",
         ids_text_value(ids_report_text(report, "%s of the steps lie outside the window: devices work %s of the steps",
                                        beyond, share)));
+}
+
+/* Of a GPU's or TPU's run these threads are not the device: what they lack is time of the host. */
+static void without_core(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_trace *trace = analysis->trace;
+    int64_t ran_ps = 0, waited_ps = 0;
+    for (size_t s = 0; s < trace->sampling_count; s++) {
+        ids_sum(&ran_ps, trace->samplings[s].others_ran_ps);
+        ids_sum(&waited_ps, trace->samplings[s].others_waited_ps);
+    }
+    double ready_ps = (double)ran_ps + (double)waited_ps;
+    if (ready_ps <= 0)
+        ids_report_no_data(report, "device.no_core_share", IDS_UNIT_RATIO, NULL, "not recorded");
+    else
+        ids_report_metric(report, "device.no_core_share", NULL,
+                          ids_real_value(IDS_UNIT_RATIO, (double)waited_ps / ready_ps));
 }
 
 static void over_time(const struct ids_analysis *analysis, struct ids_report *report) {
@@ -203,6 +231,7 @@ static int utilization_run(struct ids_analysis *analysis, struct ids_report *rep
     figures(report, NULL, ids_windows_total(analysis), busy_ps, working_ps, compute_ps, copy_ps);
     useful_in_windows(analysis, report);
     useful_in_steps(analysis, report);
+    without_core(analysis, report);
     over_time(analysis, report);
     return 0;
 }

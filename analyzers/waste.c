@@ -1,11 +1,11 @@
 /* waste.c - what ops compute, move or wait for that need not be: copies of layouts, conversions, what is computed
  * again, collectives of what every device has, a softmax that goes through memory. */
 #include "lib/model/waste.h"
-#include "analyzers/numbers.h"
 #include "lib/analysis/context.h"
 #include "lib/base/keymap.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/report/alike_names.h"
 
 #include <stdlib.h>
 
@@ -55,7 +55,9 @@ static const struct ids_table_def waste = {
     "slice. attention: a softmax between two batched products that goes through memory, with what scales and masks its "
     "scores. serial: something asynchronous is waited for as soon as it is begun. `time` is self time, `per_step` of "
     "it what a step has on a device (without steps: the window). `saving` is the most that a step could win, where the "
-    "program proves it: all of what is repeated or replicated, half of an all-reduce that could be a reduce-scatter. "
+    "program proves it: all of what is repeated, replicated or constant, of what is invariant all rounds but one, half "
+    "of "
+    "an all-reduce that could be a reduce-scatter. "
     "`why` is what shows it: what is moved, of what, and for whom.",
     0,
 };
@@ -203,16 +205,12 @@ static int most_first(const void *a, const void *b) {
     return (left->op > right->op) - (left->op < right->op);
 }
 
-/* How many times a device had a step; without steps the devices, which have one window each. */
-static int64_t device_steps(const struct ids_analysis *analysis) {
-    int64_t count = 0;
-    for (size_t s = 0; s < analysis->steps.count; s++) count += analysis->steps.at[s].devices;
-    return count ? count : (int64_t)analysis->busy_count;
-}
-
 /* What of a step's time could be won by the program's own proof; missing where it proves nothing. */
 static struct ids_value saving_of(const struct ids_op *op, int64_t step_ps) {
-    int is_whole = op->waste == IDS_WASTE_REPEATED || (op->waste == IDS_WASTE_REPLICATED && !op->waste_is_part);
+    int is_whole = op->waste == IDS_WASTE_REPEATED || op->waste == IDS_WASTE_CONSTANT ||
+                   (op->waste == IDS_WASTE_REPLICATED && !op->waste_is_part);
+    if (op->waste == IDS_WASTE_INVARIANT && op->waste_rounds)
+        return ids_int_value(IDS_UNIT_TIME, step_ps - step_ps / op->waste_rounds);
     if (is_whole) return ids_int_value(IDS_UNIT_TIME, step_ps);
     return op->waste == IDS_WASTE_REDUCED ? ids_int_value(IDS_UNIT_TIME, step_ps / 2) : ids_no_value(IDS_UNIT_TIME);
 }
@@ -231,7 +229,7 @@ static void list(struct gathering *gathering, struct ids_report *report) {
     const struct ids_analysis *analysis = gathering->analysis;
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &waste);
-    int64_t devices = device_steps(analysis);
+    int64_t devices = ids_device_steps(analysis);
     if (gathering->count) qsort(gathering->rows, gathering->count, sizeof *gathering->rows, most_first);
     for (size_t i = 0; i < gathering->count && i < MOST_ROWS; i++) {
         const struct row *of = &gathering->rows[i];

@@ -55,6 +55,20 @@ static const struct sentence {
      {"compute it once and use the result; look for two calls with the same arguments, and for optimization_barrier "
       "between them",
       NULL}},
+    {IDS_WASTE_CONSTANT,
+     ALL,
+     NULL,
+     "The program computes in each call what never changes",
+     {"compute it once, outside jax.jit, and pass it as an argument: masks, tables of positions, random numbers of a "
+      "fixed key",
+      "compute it once, in the module's __init__ (register_buffer)"}},
+    {IDS_WASTE_INVARIANT,
+     ALL,
+     NULL,
+     "A loop computes in each round what it does not change",
+     {"compute it before the loop and use the result in it (scan, fori_loop), where memory allows: XLA leaves in the "
+      "loop what would be larger outside, and layouts that it chose later",
+      NULL}},
     {IDS_WASTE_REPLICATED,
      ALL,
      NULL,

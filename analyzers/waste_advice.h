@@ -6,6 +6,11 @@
 #include "lib/hlo/waste.h"
 #include "lib/report/report.h"
 
+/* Whether it is a collective that could be left out, or be smaller. */
+static inline int ids_waste_is_collective(enum ids_waste waste) {
+    return waste == IDS_WASTE_REPLICATED || waste == IDS_WASTE_GATHERED || waste == IDS_WASTE_REDUCED;
+}
+
 /* All rows of the table of one kind. */
 struct ids_waste_sum {
     enum ids_waste waste;

@@ -2,102 +2,14 @@
  * devices: a third are Python frames (written as they end, inner ones first), the others ops of eight threads with
  * their stats, each with the event that ends it and the link to it. With "one" all are frames of a single track. The
  * same arguments give the same bytes. cc -O2 -I. bench/gen_events.c -o gen_events; gen_events FILE EVENTS [one] */
-#include "lib/wire/pb_wire.h"
+#include "bench/xspace.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum {
-    PLANE_EVENTS = 24000000,
-    THREADS = 8,
-    OPS = 60,
-    FRAMES = 400,
-    INSIDE = 10,
-    STEP_FRAMES = 4000,
-    LENGTH_BYTES = 5
-};
+enum { PLANE_EVENTS = 24000000, THREADS = 8, OPS = 60, FRAMES = 400, INSIDE = 10, STEP_FRAMES = 4000 };
 /* ids of metadata: stats, texts they refer to, and events */
 enum { HLO_OP = 1, HLO_MODULE, PROGRAM_ID, DEVICE_ORDINAL, RUN_ID, P, PT, C, CT, STEP_NUM, MODULE_TEXT, FIRST_OP_TEXT };
 enum { TRAIN = 1, FIRST_FRAME, FIRST_OP = FIRST_FRAME + FRAMES, FIRST_END = FIRST_OP + OPS };
-
-static FILE *out;
-
-struct bytes {
-    uint8_t at[256];
-    size_t length;
-};
-
-static void put_varint(struct bytes *bytes, uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes->at[bytes->length++] = (uint8_t)(value | 0x80);
-    bytes->at[bytes->length++] = (uint8_t)value;
-}
-
-static void put_number(struct bytes *bytes, unsigned field, uint64_t value) {
-    put_varint(bytes, field << 3);
-    put_varint(bytes, value);
-}
-
-static void put_bytes(struct bytes *bytes, unsigned field, const void *inside, size_t length) {
-    put_varint(bytes, field << 3 | 2);
-    put_varint(bytes, length);
-    memcpy(bytes->at + bytes->length, inside, length);
-    bytes->length += length;
-}
-
-static void put_text(struct bytes *bytes, unsigned field, const char *text) {
-    put_bytes(bytes, field, text, strlen(text));
-}
-
-static void put_stat(struct bytes *bytes, unsigned id, unsigned field, uint64_t value) {
-    struct bytes stat = {.length = 0};
-    put_number(&stat, 1, id);
-    put_number(&stat, field, value);
-    put_bytes(bytes, 4, stat.at, stat.length);
-}
-
-static void write_message(unsigned field, const struct bytes *inside) {
-    struct bytes whole = {.length = 0};
-    put_bytes(&whole, field, inside->at, inside->length);
-    fwrite(whole.at, 1, whole.length, out);
-}
-
-/* A message whose length is known at its end: five bytes are left for it. Returns where. */
-static long begin(unsigned field) {
-    static const uint8_t none[LENGTH_BYTES];
-    fputc((int)(field << 3 | 2), out);
-    long at = ftell(out);
-    fwrite(none, 1, sizeof none, out);
-    return at;
-}
-
-static void end(long at) {
-    long now = ftell(out);
-    uint64_t length = (uint64_t)(now - at - LENGTH_BYTES);
-    fseek(out, at, SEEK_SET);
-    for (int i = 0; i < LENGTH_BYTES; i++)
-        fputc((int)(length >> (7 * i) & 0x7f) | (i + 1 < LENGTH_BYTES ? 0x80 : 0), out);
-    fseek(out, now, SEEK_SET);
-}
-
-static void write_line_head(int64_t id, const char *name) {
-    struct bytes head = {.length = 0};
-    put_number(&head, 1, (uint64_t)id);
-    put_text(&head, 2, name);
-    fwrite(head.at, 1, head.length, out);
-}
-
-static void begin_event(struct bytes *event, unsigned name, uint64_t offset_ps, uint64_t duration_ps) {
-    event->length = 0;
-    put_number(event, 1, name);
-    put_number(event, 2, offset_ps);
-    put_number(event, 3, duration_ps);
-}
-
-static uint64_t random_of(uint64_t *state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return *state >> 33;
-}
 
 /* Frames: ten inside one, and a step around many of these. */
 static void write_python(uint64_t count, uint64_t seed) {
@@ -155,17 +67,6 @@ static void write_thread(unsigned thread, uint64_t count, uint64_t seed) {
         now += 100000;
     }
     end(line);
-}
-
-static void write_metadata(unsigned field, unsigned id, const char *format, unsigned number) {
-    struct bytes value = {.length = 0}, entry = {.length = 0};
-    char name[64];
-    snprintf(name, sizeof name, format, number);
-    put_number(&value, 1, id);
-    put_text(&value, 2, name);
-    put_number(&entry, 1, id);
-    put_bytes(&entry, 2, value.at, value.length);
-    write_message(field, &entry);
 }
 
 static void write_plane(unsigned number, uint64_t events, int one) {

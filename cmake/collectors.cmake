@@ -4,7 +4,9 @@ set(IDS_HOME_BUILD ${PROJECT_BINARY_DIR}/lib/idsprof)
 set(IDS_HOME_INSTALL ${CMAKE_INSTALL_LIBDIR}/idsprof)
 # How the installed program finds it: from the folder it lies in, so that an installation can be moved.
 file(RELATIVE_PATH IDS_HOME_FROM_BIN ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/idsprof)
-target_compile_definitions(ids_capture PRIVATE IDS_HOME_FROM_BIN="${IDS_HOME_FROM_BIN}")
+foreach(layer IN ITEMS ids_capture ids_cmd)
+    target_compile_definitions(${layer} PRIVATE IDS_HOME_FROM_BIN="${IDS_HOME_FROM_BIN}")
+endforeach()
 
 # ids_preload(NAME SOURCES <files> MAP <export map> [LIBS <targets>]): lib<NAME>.so, without sanitizers, coverage or link-time
 # optimisation whatever the preset is: it runs inside a Python of somebody else. Hidden visibility; what MAP names is exported;
@@ -29,7 +31,7 @@ endfunction()
 ids_preload(idsprof_agent MAP collectors/common/agent.map SOURCES
     collectors/common/agent.c collectors/common/control.c collectors/common/hello.c collectors/common/history.c
     collectors/common/judging.c collectors/common/plan.c
-    collectors/common/own_memory.c collectors/common/process.c collectors/common/publish.c collectors/common/python_code.c
+    collectors/common/other_threads.c collectors/common/own_memory.c collectors/common/process.c collectors/common/publish.c collectors/common/python_code.c
     collectors/common/python_gil.c collectors/common/python_threads.c collectors/common/task_files.c collectors/common/thread_clock.c collectors/common/python_layout.c collectors/common/python_names.c collectors/common/python_source.c collectors/common/python_stack.c
     collectors/common/recorder.c
     collectors/common/sampled_names.c collectors/common/sampled_slices.c collectors/common/samples.c
@@ -51,7 +53,8 @@ endif()
 
 # Collector A: stands for a PJRT plugin.
 ids_preload(idsprof_pjrt MAP collectors/pjrt/pjrt.map LIBS idsprof_agent SOURCES
-    collectors/common/xspace_out.c collectors/pjrt/audit.c collectors/pjrt/calls.c collectors/pjrt/describe.c
+    collectors/common/xspace_out.c collectors/pjrt/audit.c collectors/pjrt/calls.c collectors/pjrt/collectives.c
+    collectors/pjrt/describe.c
     collectors/pjrt/interposer.c collectors/pjrt/plugin.c collectors/pjrt/profiler.c collectors/pjrt/programs.c
     collectors/pjrt/record.c collectors/pjrt/runs.c collectors/pjrt/session.c collectors/pjrt/space.c
     collectors/pjrt/table.c)

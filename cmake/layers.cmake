@@ -15,8 +15,9 @@ function(ids_layer NAME)
     file(GLOB texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.sql ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.js
          ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.css)
     if(arg_CAPTURES AND NOT IDS_CAPTURE)
-        list(FILTER sources EXCLUDE REGEX "/(${arg_CAPTURES})[.]c$")
-        list(FILTER headers EXCLUDE REGEX "/(${arg_CAPTURES})[.]h$")
+        string(REPLACE ".*" "[^/]*" names "${arg_CAPTURES}") # a folder above may be called so
+        list(FILTER sources EXCLUDE REGEX "/(${names})[.]c$")
+        list(FILTER headers EXCLUDE REGEX "/(${names})[.]h$")
     endif()
     set(all_files ${sources} ${headers})
     foreach(name IN LISTS arg_EXCLUDE)

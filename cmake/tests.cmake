@@ -70,6 +70,14 @@ foreach(source IN LISTS units)
     endif()
 endforeach()
 
+# Profiles of runs of many hosts, for cli.many_hosts.
+add_executable(gen_hosts ${PROJECT_SOURCE_DIR}/bench/gen_hosts.c)
+set_target_properties(gen_hosts PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/support)
+target_include_directories(gen_hosts PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(gen_hosts PRIVATE ids_warnings)
+target_compile_options(gen_hosts PRIVATE ${IDS_NO_LTO})
+target_link_options(gen_hosts PRIVATE ${IDS_NO_LTO})
+
 # A program with a collector in it that only looks like one, for tests of the agent and the launcher. Without sanitizers, as
 # profiled programs are; and theirs do not bear a fork beside other threads.
 add_executable(capture_double ${PROJECT_SOURCE_DIR}/tests/support/capture_double.c)

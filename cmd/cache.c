@@ -28,7 +28,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
 };
 
-static const char *const holds_names[] = {"report", "events", "unfinished", "unknown"};
+static const char *const holds_names[] = {"report", "events", "partial", "unfinished", "unknown"};
 static const char *const state_ids[] = {"current", "other_program", "changed", "damaged",
                                         "writing", "abandoned",     "no_file"};
 static const char *const state_names[] = {"",          "made by another build", "the run has changed",

@@ -31,6 +31,8 @@ static int parse_when(const char *text, struct ids_plan *plan, struct ids_error 
     char limit[32];
     int64_t ps = 0;
     if (value) value = skip(value, ">");
+    if (value && *value == '>')
+        return ids_fail(err, IDS_USAGE, "--when: '%s' is not a condition such as 'step > 2x' or 'step > 500ms'", text);
     if (value && *value == '=') value = skip(value, "="); /* no clock tells the difference */
     size_t length = value ? strlen(value) : 0;
     while (length && value[length - 1] == ' ') length--;

@@ -53,8 +53,9 @@ static void print_stacks(const struct ids_outcome *outcome) {
 static void print_kept(const struct ids_outcome *outcome) {
     char windows[64], cost[IDS_VALUE_ROOM];
     if (outcome->tried >= 0 && outcome->files)
-        ids_say_wrapped("kept", "%lld of %s that were recorded, which cost %s in all", (long long)outcome->kept,
-                        count_text(outcome->tried, "window", "windows", windows, sizeof windows),
+        ids_say_wrapped("kept", "%lld of %s, which cost %s in all", (long long)outcome->kept,
+                        count_text(outcome->tried, "window that was recorded", "windows that were recorded", windows,
+                                   sizeof windows),
                         time_text(outcome->judged_cost_ns, cost, sizeof cost));
     for (int64_t i = 0; i < outcome->kept && i < IDS_REASONS_SHOWN; i++)
         if (outcome->reasons[i]) ids_say_wrapped(i || outcome->tried >= 0 ? "" : "kept", "%s", outcome->reasons[i]);

@@ -144,7 +144,7 @@ static int print_two(const struct diff_options *options, struct ids_diff *diff, 
     int refused = diff->remarks.unlike && !options->force;
     for (size_t i = 0; i < diff->report.table_count; i++) {
         const char *id = diff->report.tables[i].id;
-        if (!strcmp(id, "ops") || !strcmp(id, "kernels"))
+        if (!strcmp(id, "computations") || !strcmp(id, "ops") || !strcmp(id, "kernels"))
             ids_diff_sort_table(&diff->report.tables[i], (enum ids_diff_sort)options->sort);
     }
     int code;

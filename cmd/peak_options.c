@@ -1,8 +1,10 @@
 #include "cmd/peak_options.h"
 
+#include "lib/analysis/peaks.h"
 #include "lib/base/decimal.h"
 #include "lib/compare/amount.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* "8192", "64k", "1.5P": with a letter of the powers of 1000. */
@@ -34,8 +36,21 @@ static int take_rate(const char *option, const char *text, enum ids_unit unit, d
     return code ? ids_error_at(err, "--%s", option) : 0;
 }
 
+/* "list" is as good as any other word that no data sheet has. */
+static int take_kind(const char *kind, const char **ret_kind, struct ids_error *err) {
+    char known[sizeof err->text] = "";
+    size_t used = 0;
+    struct ids_peaks_sheet sheet;
+    *ret_kind = kind;
+    if (!kind || ids_peaks_know(kind)) return 0;
+    for (int i = 0; (sheet = ids_peaks_sheet(i)).kind && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", sheet.kind);
+    return ids_fail(err, IDS_USAGE, "--device-kind: '%.40s' is not in a data sheet (%s)", kind, known);
+}
+
 int ids_peak_options(const struct ids_peak_options *options, struct ids_params *params, struct ids_error *err) {
     int code = take_rate("peak-flops", options->peak_flops, IDS_UNIT_FLOPS, &params->peak_flops, err);
+    if (!code) code = take_kind(options->device_kind, &params->device_kind, err);
     if (!code) code = take_rate("peak-bandwidth", options->peak_bandwidth, IDS_UNIT_RATE, &params->peak_bandwidth, err);
     if (!code) code = take_count("flops-per-step", options->flops_per_step, &params->flops_per_step, err);
     return code ? code : take_count("tokens-per-step", options->tokens_per_step, &params->tokens_per_step, err);

@@ -1,4 +1,4 @@
-/* peak_options.h - what a user says of devices and steps: --peak-flops, --peak-bandwidth and the like. */
+/* peak_options.h - what a user says of devices and steps: --device-kind, --peak-flops and the like. */
 #ifndef IDS_CMD_PEAK_OPTIONS_H
 #define IDS_CMD_PEAK_OPTIONS_H
 
@@ -7,7 +7,7 @@
 
 /* As they were given; NULL: not. */
 struct ids_peak_options {
-    const char *peak_flops, *peak_bandwidth, *flops_per_step, *tokens_per_step;
+    const char *device_kind, *peak_flops, *peak_bandwidth, *flops_per_step, *tokens_per_step;
 };
 
 /* 0 or IDS_USAGE. */

@@ -16,6 +16,7 @@
 #include "lib/run/explanation.h"
 #include "lib/run/find_runs.h"
 #include "lib/run/open_run.h"
+#include "lib/run/partials.h"
 #include "lib/run/redact_run.h"
 #include "lib/run/sections.h"
 #include "lib/store/events_cache.h"
@@ -35,7 +36,7 @@ struct report_options {
     int force, watch;
     int by, compat;
     int64_t depth;
-    const char *peak_flops, *peak_bandwidth, *flops_per_step, *tokens_per_step;
+    const char *device_kind, *peak_flops, *peak_bandwidth, *flops_per_step, *tokens_per_step;
     struct ids_redact_options redact;
 };
 
@@ -103,6 +104,8 @@ static const struct ids_opt opts[] = {
      AT(from_ps), NULL},
     {IDS_OPT_TIME, 0, "to", "TIME", "leave out everything after", AT(to_ps), NULL},
     {IDS_OPT_TIME, 0, "small-kernel", "TIME", "kernels shorter than this are small (0.1ms)", AT(small_kernel_ps), NULL},
+    {IDS_OPT_TEXT, 0, "device-kind", "NAME", "peaks are those of this device: 'TPU v6e', H100; list shows all",
+     AT(device_kind), NULL},
     {IDS_OPT_TEXT, 0, "peak-flops", "RATE", "what a device can compute at most (900 TFLOP/s); else what is known of it",
      AT(peak_flops), NULL},
     {IDS_OPT_TEXT, 0, "peak-bandwidth", "RATE", "what its memory can move at most (3000 GB/s)", AT(peak_bandwidth),
@@ -131,8 +134,8 @@ static int make_params(const struct report_options *options, struct ids_params *
     if (options->from_ps >= 0) ret_params->from_ps = options->from_ps;
     if (options->to_ps >= 0) ret_params->to_ps = options->to_ps;
     if (options->small_kernel_ps >= 0) ret_params->small_kernel_ps = options->small_kernel_ps;
-    const struct ids_peak_options peaks = {options->peak_flops, options->peak_bandwidth, options->flops_per_step,
-                                           options->tokens_per_step};
+    const struct ids_peak_options peaks = {options->device_kind, options->peak_flops, options->peak_bandwidth,
+                                           options->flops_per_step, options->tokens_per_step};
     code = ids_peak_options(&peaks, ret_params, err);
     if (code) return code;
     if (options->compat >= 0) ret_params->compat = (enum ids_compat_peer)(options->compat + 1);
@@ -176,6 +179,7 @@ static void make_command(const struct report_options *options, const char *name,
         {"from", NULL, options->from_ps},
         {"to", NULL, options->to_ps},
         {"small-kernel", NULL, options->small_kernel_ps},
+        {"device-kind", options->device_kind, -1},
         {"peak-flops", options->peak_flops, -1},
         {"peak-bandwidth", options->peak_bandwidth, -1},
         {"flops-per-step", options->flops_per_step, -1},
@@ -184,6 +188,11 @@ static void make_command(const struct report_options *options, const char *name,
     size_t count = strcmp(name, "report") != 0 ? 1 : sizeof given / sizeof *given; /* others only read the run */
     ids_command_again(name, path, given, count, buffer, size);
 }
+
+struct operands {
+    char *const *at;
+    size_t count;
+};
 
 /* The report, and where the rows are that it can be held against. */
 struct opened {
@@ -318,7 +327,13 @@ static int begin_redaction(const struct report_options *options, struct opened *
     return code;
 }
 
-static int open_report(const struct report_options *options, const char *path, struct opened *opened,
+/* Several operands are the partials of one run. */
+static int find(const struct operands *operands, struct opened *opened, struct ids_error *err) {
+    if (operands->count == 1) return ids_find_runs(&opened->engine, operands->at[0], &opened->events.list, err);
+    return ids_find_partials(&opened->engine, operands->at, operands->count, &opened->events.list, err);
+}
+
+static int open_report(const struct report_options *options, const struct operands *operands, struct opened *opened,
                        struct ids_error *err) {
     struct ids_params params;
     struct ids_grade_rules grades;
@@ -327,7 +342,7 @@ static int open_report(const struct report_options *options, const char *path, s
     if (!code && options->html) code = ids_page_file_check(options->html, options->force, err);
     if (!code) ids_grade_rules_default(&params, &grades);
     if (!code) code = ids_grade_options(&options->grades, &grades, err);
-    if (!code) code = ids_find_runs(&opened->engine, path, &opened->events.list, err);
+    if (!code) code = find(operands, opened, err);
     if (code) return code;
     ids_note_unreadable(&opened->engine, &opened->events.list);
     code = ids_choose_run(&opened->events.list, options->run, &run, err);
@@ -348,11 +363,11 @@ static int open_report(const struct report_options *options, const char *path, s
     return code;
 }
 
-static int report_once(const void *values, const char *path, struct ids_error *err) {
-    const struct report_options *options = values;
+static int report_all(const struct report_options *options, const struct operands *operands, struct ids_error *err) {
+    const char *path = operands->at[0];
     struct opened opened = {.engine = ids_command_engine("report", options->no_cache)};
     ids_report_init(&opened.report);
-    int code = open_report(options, path, &opened, err);
+    int code = open_report(options, operands, &opened, err);
     if (!code) code = print(options, &opened, path, err);
     if (!code && options->strict && !opened.report.complete) {
         code = ids_fail(err, IDS_TRUNCATED, "'%s': the profile is incomplete, and --strict was given", path);
@@ -365,19 +380,26 @@ static int report_once(const void *values, const char *path, struct ids_error *e
     return code;
 }
 
+static int report_once(const void *values, const char *path, struct ids_error *err) {
+    char *const one[] = {(char *)path};
+    const struct operands operands = {one, 1};
+    return report_all(values, &operands, err);
+}
+
 static int report_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
-    (void)operand_count;
     const struct report_options *options = values;
+    const struct operands all = {operands, (size_t)operand_count};
     struct ids_params params;
-    if (!options->watch) return report_once(options, operands[0], err);
+    if (!options->watch) return report_all(options, &all, err);
+    if (operand_count > 1) return ids_fail(err, IDS_USAGE, "unexpected argument '%s'", operands[1]);
     int code = make_params(options, &params, err); /* before the first window comes */
     return code ? code : ids_report_watch(operands[0], options->no_cache, report_once, options, err);
 }
 
 const struct ids_command ids_report_command = {
-    .operands = "RUN",
+    .operands = "RUN...",
     .least = 1,
-    .most = 1,
+    .most = -1,
     IDS_OPTIONS(opts),
     .defaults = &defaults,
     .values_bytes = sizeof defaults,

@@ -5,6 +5,8 @@
 #include "lib/fields/hlo.h"
 #include "lib/hlo/cost.h"
 #include "lib/hlo/kept_arguments.h"
+#include "lib/hlo/padding.h"
+#include "lib/hlo/parts.h"
 #include "lib/hlo/program_memory.h"
 #include "lib/hlo/shape.h"
 #include "lib/hlo/waste.h"
@@ -22,6 +24,8 @@ struct telling {
     struct ids_hlo_costs costs;
     uint32_t *shape_texts;        /* by shape: its text + 1; 0 not made yet */
     struct ids_hlo_waste *wastes; /* by instruction; NULL: there is none */
+    uint64_t effort;              /* spent on products */
+    uint64_t parts_effort;        /* and on the insides of fusions */
     uint64_t damaged;             /* instructions, and computations that end in the middle */
     struct ids_error *err;
 };
@@ -89,6 +93,7 @@ static int tell_waste(struct telling *telling, const struct ids_hlo_instruction 
     to->computed_once = telling->wastes[index].computed_once;
     if (!telling->wastes[index].kind) return 0;
     to->waste = telling->wastes[index].kind;
+    to->waste_rounds = telling->wastes[index].rounds;
     to->waste_is_part = telling->wastes[index].is_part;
     size_t length = ids_hlo_waste_text(module, &telling->wastes[index], index, text);
     return intern(telling, (struct ids_text){text, (uint32_t)length}, &to->waste_why);
@@ -99,8 +104,25 @@ static void tell_cost(struct telling *telling, uint32_t instruction, struct ids_
     to->flops = ids_hlo_cost_count(cost.flops, cost.misses_flops);
     to->bytes = ids_hlo_cost_count(cost.bytes, cost.misses_bytes);
     to->matrix_flops = ids_hlo_cost_count(cost.matrix_flops, cost.misses_flops);
+    if (cost.matrix_flops > 0) {
+        struct ids_hlo_product product = ids_hlo_product_of(telling->module, instruction, &telling->effort);
+        struct ids_hlo_tiled tiled = ids_hlo_tiled_of(telling->module, instruction);
+        to->product = (struct ids_product_size){product.rows, product.columns, product.depth, tiled.bytes, tiled.tiled};
+    }
     /* What is mostly something else does not go by the speed of products. */
     if (cost.matrix_flops > cost.flops / 2) to->element = cost.element;
+}
+
+/* Which scopes a fusion covers. */
+static int tell_parts(struct telling *telling, uint32_t instruction, struct ids_instruction_info *to) {
+    struct ids_hlo_covered parts[IDS_HLO_PARTS];
+    int count = ids_hlo_parts_of(&telling->costs, instruction, &telling->parts_effort, parts), code = 0;
+    for (int i = 0; i < count && i < IDS_OP_PARTS && !code; i++) {
+        code = intern(telling, parts[i].op_name, &to->parts.at[i].op_name);
+        to->parts.at[i].share = parts[i].share;
+        to->parts.count++;
+    }
+    return code;
 }
 
 static int tell_instruction(struct telling *telling, const struct ids_hlo_instruction *from, int is_entry) {
@@ -120,6 +142,7 @@ static int tell_instruction(struct telling *telling, const struct ids_hlo_instru
     if (!code && is_entry && ids_text_is(from->opcode, "parameter")) code = tell_parameter(telling, from, &to);
     if (!code && from->groups != IDS_HLO_NONE) code = intern(telling, module->groups[from->groups], &to.groups);
     if (!code) code = tell_waste(telling, from, &to);
+    if (!code) code = tell_parts(telling, (uint32_t)(from - module->instructions), &to);
     return code ? code : telling->sink->ops->hlo(telling->sink, &to, telling->err);
 }
 

@@ -7,8 +7,9 @@
  *   line ID NAME                             a timeline of the plane
  *   START DURATION EVENT-NAME [KEY=VALUE ...]   an event of the line; times as 5us, 1.25ms, 40ns, 7 (ps)
  *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N] [shape=..] [call_target=..]
- *   [waste=KIND [waste_why=..] [waste_is_part=1]] [split=REASON] [fingerprint=N] [flops=N] [bytes_accessed=N]
- *   [multiplies=bf16] [parameter=1 [donated=1] [sharding=..]]
+ *   [waste=KIND [waste_why=..] [waste_is_part=1] [waste_rounds=N]] [split=REASON] [fingerprint=N] [flops=N]
+ *   [bytes_accessed=N] [multiplies=bf16 [rows=N columns=N depth=N] [array_bytes=N tiled_bytes=N]] [parameter=1
+ *   [donated=1] [sharding=..]] [part=OP-NAME share=R ...] what a fusion covers, in pairs
  *   keeps module=M [program=N] [peak=I] [arguments=N] [in_place=N] [results=N] [temporaries=N] [constants=N]
  *       what the program keeps in memory; values and arguments that are not donated may follow:
  *   value bytes=N kind=N [name=I] [op_name=..] [source=..] [shape=..] [padding=N] [at_peak=1]
@@ -263,6 +264,33 @@ static int read_event(struct mini *mini, struct ids_error *err) {
     return mini->sink->ops->slice(mini->sink, mini->track, &slice, err);
 }
 
+/* The sizes of a product, and the scopes that a fusion covers. */
+static void read_parts(const struct mini *mini, struct ids_text key, const struct ids_arg *arg,
+                       struct ids_instruction_info *hlo) {
+    if (ids_text_is(key, "rows")) hlo->product.rows = arg->i;
+    if (ids_text_is(key, "columns")) hlo->product.columns = arg->i;
+    if (ids_text_is(key, "depth")) hlo->product.depth = arg->i;
+    if (ids_text_is(key, "array_bytes")) hlo->product.bytes = arg->i;
+    if (ids_text_is(key, "tiled_bytes")) hlo->product.tiled = arg->i;
+    if (ids_text_is(key, "part") && arg->type == IDS_VALUE_CHARS && hlo->parts.count < IDS_OP_PARTS)
+        hlo->parts.at[hlo->parts.count++].op_name = ids_intern(mini->sink->strings, arg->chars, arg->length);
+    if (ids_text_is(key, "share") && hlo->parts.count) hlo->parts.at[hlo->parts.count - 1].share = arg->d;
+}
+
+/* What of it only wastes, and why the op that uses it is another one. */
+static void read_waste(struct ids_text key, const struct ids_arg *arg, struct ids_instruction_info *hlo) {
+    if (ids_text_is(key, "waste_rounds")) hlo->waste_rounds = (uint32_t)arg->u;
+    if (ids_text_is(key, "waste_is_part")) hlo->waste_is_part = arg->u != 0;
+    if (arg->type != IDS_VALUE_CHARS) return;
+    const struct ids_text name = {arg->chars, (uint32_t)arg->length};
+    for (int s = 1; s < IDS_SPLIT_COUNT && ids_text_is(key, "split"); s++) {
+        if (ids_text_is(name, ids_split_name((enum ids_split)s))) hlo->split = (uint8_t)s;
+    }
+    for (int w = 1; w < IDS_WASTE_COUNT && ids_text_is(key, "waste"); w++) {
+        if (ids_text_is(name, ids_waste_name((enum ids_waste)w))) hlo->waste = (uint8_t)w;
+    }
+}
+
 static int read_hlo(struct mini *mini, struct ids_error *err) {
     struct ids_instruction_info hlo = {.result_bytes = -1, .flops = -1, .bytes = -1, .matrix_flops = -1};
     static const struct {
@@ -287,6 +315,8 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         struct ids_arg *arg = &mini->args[i];
         struct ids_text key = ids_strings_text(mini->sink->strings, arg->key);
         if (ids_text_is(key, "program")) hlo.program_id = arg->u;
+        read_parts(mini, key, arg, &hlo);
+        read_waste(key, arg, &hlo);
         if (ids_text_is(key, "bytes")) hlo.result_bytes = arg->i;
         if (ids_text_is(key, "flops")) hlo.flops = arg->i;
         if (ids_text_is(key, "matrix_flops")) hlo.matrix_flops = arg->i;
@@ -296,16 +326,7 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
             hlo.element = (uint8_t)ids_hlo_element_of((struct ids_text){arg->chars, (uint32_t)arg->length});
         if (ids_text_is(key, "fingerprint")) hlo.fingerprint = arg->u;
         if (ids_text_is(key, "parameter")) hlo.is_parameter = arg->u != 0;
-        for (int s = 1; s < IDS_SPLIT_COUNT && ids_text_is(key, "split") && arg->type == IDS_VALUE_CHARS; s++) {
-            struct ids_text name = {arg->chars, (uint32_t)arg->length};
-            if (ids_text_is(name, ids_split_name((enum ids_split)s))) hlo.split = (uint8_t)s;
-        }
-        if (ids_text_is(key, "waste_is_part")) hlo.waste_is_part = arg->u != 0;
         if (ids_text_is(key, "donated")) hlo.is_donated = arg->u != 0;
-        for (int w = 1; w < IDS_WASTE_COUNT && ids_text_is(key, "waste") && arg->type == IDS_VALUE_CHARS; w++) {
-            struct ids_text name = {arg->chars, (uint32_t)arg->length};
-            if (ids_text_is(name, ids_waste_name((enum ids_waste)w))) hlo.waste = (uint8_t)w;
-        }
         for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
             if (!ids_text_is(key, fields[f].key) || arg->type != IDS_VALUE_CHARS) continue;
             uint32_t text = ids_intern(mini->sink->strings, arg->chars, arg->length);

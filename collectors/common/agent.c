@@ -475,6 +475,10 @@ void ids_agent_compiled(const char *name, int64_t took_ns) {
     unlock();
 }
 
+void ids_agent_executed(int64_t collectives) {
+    if (agent->awake > 0) ids_history_executed(collectives);
+}
+
 int ids_agent_wants(int source) {
     if (source < IDS_STEP_ANNOTATION || source > IDS_STEP_EXECUTION) return 0;
     return atomic_load(&agent->hot[source]) && agent->awake >= 0;

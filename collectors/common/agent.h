@@ -81,6 +81,9 @@ IDS_AGENT_API int ids_agent_can_sample(char *why, size_t why_size);
 IDS_AGENT_API int ids_agent_pass(int source, int64_t number);
 /* A function was compiled just now, which took so long: for the history. */
 IDS_AGENT_API void ids_agent_compiled(const char *name, int64_t took_ns);
+/* A program is executed now, in the step that runs: for the history. How many collectives are in it; -1: not known. It
+ * takes no lock. */
+IDS_AGENT_API void ids_agent_executed(int64_t collectives);
 /* Whether steps of this source are still of use: 0 means that the collector need not count any more. */
 IDS_AGENT_API int ids_agent_wants(int source);
 /* A named region (TraceAnnotation, NVTX) begins (1) or ends (0). Only the plan's `range` is of interest. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -23,6 +24,9 @@ static struct {
 } ring;
 
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER; /* the agent's thread, and who ends the program */
+/* Of the step that runs. Many threads may execute programs, and none of them waits for another. */
+static struct { atomic_int executions, collectives, unknown; } running;
+
 static const off_t steps_at = sizeof ring.head;
 static const off_t events_at = sizeof ring.head + sizeof ring.steps;
 
@@ -31,6 +35,7 @@ void ids_history_begin(const char *session, const char *host, int64_t pid, int64
     static const pthread_mutex_t free_mutex = PTHREAD_MUTEX_INITIALIZER;
     writing = free_mutex; /* in the child of a fork it may be taken by a thread that is not there */
     memset(&ring.head, 0, sizeof ring.head);
+    memset(&running, 0, sizeof running);
     memcpy(ring.head.magic, IDS_HISTORY_MAGIC, sizeof ring.head.magic);
     ring.head.pid = pid;
     ring.head.rank = rank;
@@ -53,7 +58,26 @@ static int is_news(void) {
     return !was;
 }
 
+void ids_history_executed(int64_t collectives) {
+    int is_known = collectives >= 0 && collectives <= INT32_MAX;
+    atomic_fetch_add_explicit(&running.executions, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(is_known ? &running.collectives : &running.unknown, is_known ? (int)collectives : 1,
+                              memory_order_relaxed);
+}
+
+/* Gives the step that ends what was executed in it. */
+static void end_step(void) {
+    int executions = atomic_exchange_explicit(&running.executions, 0, memory_order_relaxed);
+    int collectives = atomic_exchange_explicit(&running.collectives, 0, memory_order_relaxed);
+    int unknown = atomic_exchange_explicit(&running.unknown, 0, memory_order_relaxed);
+    if (!ring.head.steps) return;
+    struct ids_history_step *step = &ring.steps[(ring.head.steps - 1) % IDS_HISTORY_STEPS];
+    step->executions = executions;
+    step->collectives = unknown ? -1 : collectives;
+}
+
 int ids_history_step(int64_t now_ns, int64_t number) {
+    end_step();
     struct ids_history_step *step = &ring.steps[ring.head.steps % IDS_HISTORY_STEPS];
     *step = (struct ids_history_step){.begin_ns = now_ns, .number = number};
     ring.head.steps++;

@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { FREE_LEAST = 1 << 20 }; /* of the disk, to try at all */
+enum { FREE_LEAST = 64 << 10, KB = 1000 }; /* of the disk, to try at all: a small profile takes 10 kB */
 
 /* Puts a path together; -1 when it has no room. */
 static int put_path(char path[IDS_PUBLISH_PATH], const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -33,8 +33,10 @@ int ids_publish_begin(const struct ids_place *place, char ret_part[IDS_PUBLISH_P
     snprintf(ret_part, IDS_PUBLISH_PATH, "%s/.idsprof/%s.%d.w%lld.part", place->session, place->host, place->pid,
              (long long)place->window);
     struct statvfs disk;
-    if (!statvfs(place->session, &disk) && (uint64_t)disk.f_bavail * disk.f_frsize < FREE_LEAST) {
-        snprintf(why, why_size, "the disk of '%s' is full", place->session);
+    uint64_t left = statvfs(place->session, &disk) ? UINT64_MAX : (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (left < FREE_LEAST) {
+        snprintf(why, why_size, "the disk of '%s' is full: %llu kB are free, and a profile takes %d kB or more",
+                 place->session, (unsigned long long)left / KB, FREE_LEAST / KB);
         return -1;
     }
     int file = open(ret_part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

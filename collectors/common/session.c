@@ -348,6 +348,7 @@ static void put_reason(const struct ids_agent *agent, struct ids_hello *line) {
     ids_hello_number(line, "slow_step", agent->slow.number);
     ids_hello_number(line, "slow_ns", agent->slow.took_ns);
     ids_hello_number(line, "median_ns", agent->slow.median_ns);
+    ids_hello_number(line, "slow_late_ns", agent->slow.late_ns);
 }
 
 static void say_written(const struct ids_agent *agent, const char *path, int64_t bytes, int64_t publish_ns) {

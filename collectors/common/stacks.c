@@ -1,5 +1,6 @@
 #include "collectors/common/stacks.h"
 
+#include "collectors/common/other_threads.h"
 #include "collectors/common/own_memory.h"
 #include "collectors/common/process.h"
 #include "collectors/common/python_gil.h"
@@ -28,6 +29,9 @@ enum { SECOND_NS = 1000000000, END_NS = SECOND_NS };
 /* The sampling thread may have a 25th of a core, and this much at once: the first stacks have code that is new to
  * it. */
 enum { COST_SHARE = 25, COST_AT_ONCE_NS = 20000000 };
+/* What the other threads did so far is asked after the first samples, which come close behind each other, and of a few
+ * threads with each. */
+enum { OTHERS_AFTER_NS = 4000000, OTHERS_AT_ONCE = 4 };
 /* A shorter wait for a core is what any turn of a thread may take. */
 enum { CORE_WAIT_NS = 100000 };
 
@@ -39,10 +43,11 @@ static struct {
     struct ids_python_stack stack;
     struct ids_python_gil gil;
     struct ids_python_threads threads;
-    int64_t before_ns; /* when the last sample was taken */
-    int running;       /* Python threads in it */
-    int is_known;      /* of `layout`: what ids_python_layout_find answered, plus 2 */
-    int bell;          /* rung: the thread ends */
+    struct ids_other_threads others; /* at the begin; none: not read */
+    int64_t before_ns;               /* when the last sample was taken */
+    int running;                     /* Python threads in it */
+    int is_known;                    /* of `layout`: what ids_python_layout_find answered, plus 2 */
+    int bell;                        /* rung: the thread ends */
     pid_t owner;
     atomic_int runs;
 } stacks = {.bell = -1};
@@ -183,6 +188,7 @@ static void *run(void *argument) {
         last.is_still = take_sample(number++);
         cpu_ns = cpu_time();
         last.cost_ns = mean_cost(last.cost_ns, cpu_ns - before_ns);
+        if (now_ns - first_ns >= OTHERS_AFTER_NS) ids_other_threads_read(&stacks.others, OTHERS_AT_ONCE);
         int64_t earned_ns = first_ns + (cpu_ns - COST_AT_ONCE_NS) * COST_SHARE;
         due_ns += ids_sampling_next(period_ns, &random);
         if (due_ns < earned_ns) due_ns = earned_ns;
@@ -223,6 +229,7 @@ int ids_stacks_start(int64_t rate, int64_t running_step, char *why, size_t why_s
     if (can <= 0) return can;
     ids_python_gil_find(&stacks.gil);
     stacks.running = 0;
+    ids_other_threads_forget(&stacks.others);
     ids_sampled_done(&stacks.sampled);
     stacks.counts =
         (struct ids_stacks_counts){.rate = rate, .begin_ns = ids_realtime_ns(), .running_step = running_step};
@@ -254,6 +261,24 @@ int ids_stacks_stop(struct ids_stacks_counts *ret_counts) {
     return 1;
 }
 
+static int ran_python(const void *context, uint64_t tid) {
+    const struct ids_samples *samples = context;
+    for (size_t i = 0; i < samples->thread_count; i++) {
+        if (samples->threads[i].tid == tid) return 1;
+    }
+    return 0;
+}
+
+static void sum_others(struct ids_stacks_counts *counts) {
+    static struct ids_other_threads now;
+    if (!stacks.others.is_read || !stacks.others.count) return;
+    ids_other_threads_forget(&now);
+    ids_other_threads_read(&now, SIZE_MAX);
+    struct ids_thread_times sum = ids_other_threads_since(&stacks.others, &now, ran_python, &stacks.sampled.samples);
+    counts->others_ran_ns = sum.ran_ns;
+    counts->others_waited_ns = sum.waited_ns;
+}
+
 int ids_stacks_write(const char *path, const struct ids_stacks_window *window, char *why, size_t why_size) {
     struct ids_stacks_counts *counts = &stacks.counts;
     if (atomic_load(&stacks.runs)) {
@@ -263,9 +288,11 @@ int ids_stacks_write(const char *path, const struct ids_stacks_window *window, c
     int failed = 0;
     counts->slow_step = window->slow_step;
     counts->next_step_ns = window->next_step_ns;
+    if (path) sum_others(counts);
     if (path && counts->samples > 0 && stacks.sampled.samples.thread_count)
         failed = ids_stacks_plane_write(&stacks.sampled, counts, stacks.layout.minor, path, why, why_size);
     ids_sampled_done(&stacks.sampled);
+    ids_other_threads_forget(&stacks.others);
     stacks.counts = (struct ids_stacks_counts){0};
     return failed;
 }
@@ -278,5 +305,6 @@ void ids_stacks_forked(void) {
     /* What was sampled is the parent's; it may have been in the middle of a change, so it is left as it lies. */
     memset(&stacks.sampled, 0, sizeof stacks.sampled);
     memset(&stacks.threads, 0, sizeof stacks.threads);
+    memset(&stacks.others, 0, sizeof stacks.others);
     atomic_store(&stacks.runs, 0);
 }

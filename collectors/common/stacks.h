@@ -20,7 +20,8 @@ struct ids_stacks_counts {
     int64_t dense, dense_end_ns;      /* samples at the begin of the window, which come more often, and until when */
     int64_t running_step;             /* in whose middle the window opened; -1: none */
     int64_t slow_step;                /* for which the window is kept; -1: none */
-    int64_t next_step_ns;             /* when the step began that ended the window; 0: none did */
+    int64_t others_ran_ns, others_waited_ns; /* of the threads that run no Python (other_threads.h); 0 unknown */
+    int64_t next_step_ns;                    /* when the step began that ended the window; 0: none did */
 };
 
 /* What is known of a window when it is written. */

@@ -138,6 +138,10 @@ int ids_stacks_plane_write(const struct ids_sampled *sampled, const struct ids_s
         ids_xspace_plane_begin(writing.out, PLANE, "/host:idsprof.stacks");
         write_periods(writing.out, counts);
         if (counts->running_step >= 0) ids_xspace_int(writing.out, "running_step", counts->running_step);
+        if (counts->others_ran_ns + counts->others_waited_ns > 0) {
+            ids_xspace_int(writing.out, "others_ran_ns", counts->others_ran_ns);
+            ids_xspace_int(writing.out, "others_waited_ns", counts->others_waited_ns);
+        }
         if (counts->slow_step >= 0) ids_xspace_int(writing.out, "slow_step", counts->slow_step);
         if (counts->next_step_ns && counts->next_step_ns <= counts->end_ns)
             ids_xspace_int(writing.out, "next_step_ago_ns", counts->end_ns - counts->next_step_ns);

@@ -17,13 +17,20 @@ int64_t ids_thread_cpu_ns(uint64_t tid) {
     return !tid || clock_gettime(clock, &spent) ? -1 : (int64_t)spent.tv_sec * SECOND_NS + spent.tv_nsec;
 }
 
-/* "1200 34 5": the time it ran, the time it waited, how often it was given a core. */
+int ids_schedstat_parse(const char *text, int64_t *ret_ran_ns, int64_t *ret_waited_ns) {
+    char *ran_end, *waited_end;
+    uint64_t ran = strtoull(text, &ran_end, 10), waited = strtoull(ran_end, &waited_end, 10);
+    if (ran_end == text || waited_end == ran_end || ran > INT64_MAX || waited > INT64_MAX) return 0;
+    *ret_ran_ns = (int64_t)ran;
+    *ret_waited_ns = (int64_t)waited;
+    return 1;
+}
+
 int64_t ids_thread_waited_ns(uint64_t tid) {
-    char text[TEXT], *ran_end, *waited_end;
+    char text[TEXT];
+    int64_t ran_ns, waited_ns;
     if (!ids_task_files_read(&files, tid, text, sizeof text)) return -1;
-    strtoull(text, &ran_end, 10);
-    uint64_t waited = strtoull(ran_end, &waited_end, 10);
-    return ran_end == text || waited_end == ran_end || waited > INT64_MAX ? -1 : (int64_t)waited;
+    return ids_schedstat_parse(text, &ran_ns, &waited_ns) ? waited_ns : -1;
 }
 
 void ids_thread_clocks_done(void) {

@@ -12,6 +12,9 @@ struct ids_thread_clock {
 int64_t ids_thread_cpu_ns(uint64_t tid);
 /* How long it waited for a core (/proc/self/task/TID/schedstat); -1: the kernel does not say it. */
 int64_t ids_thread_waited_ns(uint64_t tid);
+/* What such a file says: "1200 34 5", the time it ran, the time it waited, how often it was given a core. 1; 0: it is
+ * none. */
+int ids_schedstat_parse(const char *text, int64_t *ret_ran_ns, int64_t *ret_waited_ns);
 /* Closes the files of threads that were asked about. */
 void ids_thread_clocks_done(void);
 

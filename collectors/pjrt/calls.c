@@ -158,6 +158,7 @@ static void *execute(void *arguments) {
     int64_t number = atomic_fetch_add_explicit(&program->executions, 1, memory_order_relaxed);
     int is_step = id != IDS_NO_PROGRAM && program->is_step && ids_agent_wants(IDS_STEP_EXECUTION);
     int is_counted = is_step && tell_step(args, program->name);
+    ids_agent_executed(program->collectives); /* in the step that it may have begun */
     int64_t start = is_counted ? ids_record_begin_counted() : ids_record_begin();
     struct ids_record record = {.start_ns = start,
                                 .kind = IDS_RECORD_EXECUTE,

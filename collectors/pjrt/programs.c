@@ -1,6 +1,7 @@
 #include "collectors/pjrt/programs.h"
 
 #include "collectors/common/pb_skip.h"
+#include "collectors/pjrt/collectives.h"
 #include "collectors/pjrt/record.h"
 #include "lib/fields/hlo.h"
 
@@ -32,7 +33,7 @@ static int hlo_file = -1;
 static int64_t hlo_bytes;
 
 int ids_programs_begin(const char *pattern, char *why, size_t why_size) {
-    programs[IDS_NO_PROGRAM].code_size = -1;
+    programs[IDS_NO_PROGRAM].code_size = programs[IDS_NO_PROGRAM].collectives = -1;
     if (!pattern[0] || has_pattern) return 0;
     int error = regcomp(&step_pattern, pattern, REG_EXTENDED | REG_NOSUB);
     if (error) {
@@ -56,7 +57,7 @@ uint32_t ids_programs_add(const char *name, size_t length) {
     if (length > sizeof program->name - 1) length = sizeof program->name - 1;
     if (length) memcpy(program->name, name, length);
     program->name[length] = '\0';
-    program->code_size = -1;
+    program->code_size = program->collectives = -1;
     program->is_step = !has_pattern || !regexec(&step_pattern, program->name, 0, NULL, 0);
     atomic_store(&program_count, id + 1);
     pthread_mutex_unlock(&lock);
@@ -182,6 +183,7 @@ int ids_programs_keep_hlo(uint32_t id, const void *bytes, size_t size, int with_
         size = field.size;
     }
     if (!id || !module || !size || size > IDS_PROGRAM_HLO) return -1;
+    program->collectives = ids_collectives_in(module, size);
     pthread_mutex_lock(&lock);
     if (hlo_file < 0) hlo_file = open_hlo();
     int failed = hlo_file < 0 || hlo_bytes + (int64_t)size > IDS_PROGRAMS_HLO || append(hlo_bytes, module, size);

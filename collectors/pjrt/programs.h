@@ -25,6 +25,7 @@ struct ids_program {
     int64_t code_size;        /* of the machine code, -1: not known */
     int64_t hlo_at, hlo_size; /* in the file; size 0: none */
     uint64_t hlo_id;          /* the module's own */
+    int64_t collectives;      /* in it; -1: not known */
     int is_step;              /* its executions are steps */
     atomic_llong executions;  /* all there were */
     atomic_llong in_window;   /* the number of the first execution in the open window + 1, 0: none */
@@ -40,7 +41,7 @@ struct ids_program *ids_programs_at(uint32_t program);
 uint32_t ids_programs_count(void);
 
 /* Keeps a serialized HloModuleProto; or an HloModuleProtoWithConfig, of which that is field 1. 0, or -1: there is no
- * room. */
+ * room. What is in it is counted all the same. */
 int ids_programs_keep_hlo(uint32_t program, const void *bytes, size_t size, int with_config);
 /* A copy of it to be freed, or NULL. */
 void *ids_programs_hlo(const struct ids_program *program);

@@ -93,7 +93,7 @@ void ids_booking_keep_longest(struct ids_booking *booking, const struct ids_ledg
     if (longest->count == IDS_LEDGER_LONGEST) booking->least_of[interval->account] = last->to_ps - last->from_ps;
 }
 
-int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place) {
+static inline int book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place) {
     if (booking->device >= booking->analysis->chosen_count) return 0;
     int64_t length_ps = interval->to_ps - interval->from_ps;
     struct ids_own_share *own = &booking->own[interval->entry];
@@ -118,12 +118,16 @@ int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval
     return 0;
 }
 
+int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place) {
+    return book_entry(booking, interval, place);
+}
+
 static int await(struct ids_booking *booking, const struct ids_ledger_interval *interval) {
     const struct ids_meeting *meeting = ids_meeting_of_event(&booking->meetings, interval->event);
     struct ids_wait *wait = IDS_PUSH(booking->waits, booking->wait_count, booking->wait_room);
     if (!wait) return -1;
     *wait = (struct ids_wait){interval->from_ps, interval->to_ps, booking->visited,
-                              booking->place,    booking->device, booking->busy_of[meeting->last->device],
+                              booking->place,    booking->device, booking->busy_of[meeting->last_device],
                               interval->step,    interval->state, interval->known};
     return 0;
 }
@@ -132,8 +136,7 @@ static int await(struct ids_booking *booking, const struct ids_ledger_interval *
 int ids_book_pending(struct ids_booking *booking, struct ids_error *err) {
     const struct ids_ledger_interval *interval = &booking->pending;
     if (interval->to_ps <= interval->from_ps) return 0;
-    int failed =
-        interval->entry == IDS_NONE ? await(booking, interval) : ids_book_entry(booking, interval, booking->place);
+    int failed = interval->entry == IDS_NONE ? await(booking, interval) : book_entry(booking, interval, booking->place);
     ids_strip_add(booking->strip, (enum ids_account)interval->account, interval->from_ps, interval->to_ps);
     if (failed || (booking->past && ids_past_add(&booking->past[booking->device], interval))) return ids_no_memory(err);
     booking->visited++;

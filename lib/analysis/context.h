@@ -139,6 +139,9 @@ int64_t ids_time_in(const struct ids_busy *busy, unsigned states);
 /* The time in which it did any of `states`, and any of `also`. */
 int64_t ids_time_in_both(const struct ids_busy *busy, unsigned states, unsigned also);
 
+/* How many times a device had a step; without steps the devices, which have one window each. */
+int64_t ids_device_steps(const struct ids_analysis *analysis);
+
 /* Why there is no data when no device is active, in words for a person. */
 const char *ids_no_activity_reason(const struct ids_analysis *analysis);
 

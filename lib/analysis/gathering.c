@@ -48,11 +48,11 @@ static void gather(void *context, size_t analyzer) {
         outcome->code = gathering->device(analysis, &analysis->busy[b], analysis->gathered[analyzer], &outcome->err);
 }
 
-int ids_gather_devices(struct ids_analysis *analysis, uint32_t from, uint32_t to, struct ids_error *err) {
-    if (to > analysis->chosen_count) to = (uint32_t)analysis->chosen_count;
+/* Each analyzer goes through these devices, so that they are together no more than what memory should hold of them
+ * (lib/base/far.h). */
+static int gather_some(struct ids_analysis *analysis, uint32_t from, uint32_t to, uint64_t events,
+                       struct ids_error *err) {
     size_t count = (size_t)ids_analyzer_count;
-    uint64_t events = 0;
-    for (uint32_t b = from; b < to; b++) events += analysis->busy[b].device->activity.count;
     struct devices devices = {.analysis = analysis, .from = from, .to = to, .of = calloc(count, sizeof *devices.of)};
     if (!devices.of) return ids_no_memory(err);
     if (events >= ids_jobs_least_events())
@@ -63,6 +63,20 @@ int ids_gather_devices(struct ids_analysis *analysis, uint32_t from, uint32_t to
     for (size_t i = 0; i < count && !code; i++)
         if (devices.of[i].code) code = ids_error_pass(err, &devices.of[i].err);
     free(devices.of);
+    return code;
+}
+
+int ids_gather_devices(struct ids_analysis *analysis, uint32_t from, uint32_t to, struct ids_error *err) {
+    enum { AT_ONCE = 128 << 10 };
+    int code = 0;
+    if (to > analysis->chosen_count) to = (uint32_t)analysis->chosen_count;
+    while (from < to && !code) {
+        uint32_t end = from;
+        uint64_t events = 0;
+        while (end < to && events < AT_ONCE) events += analysis->busy[end++].device->activity.count;
+        code = gather_some(analysis, from, end, events, err);
+        from = end;
+    }
     return code;
 }
 

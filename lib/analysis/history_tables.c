@@ -10,6 +10,7 @@ static const struct ids_column_def history_columns[IDS_HISTORY_COLUMNS] = {
     {"slowest", "slowest", IDS_UNIT_TIME, 0},
     {"slow", "slow", IDS_UNIT_COUNT, 0},
     {"compilations", "compiled", IDS_UNIT_COUNT, 0},
+    {"collectives", "collectives", IDS_UNIT_COUNT, IDS_COLUMN_SPARE},
     {"line", "slowest of each part: █ is 8 medians", IDS_UNIT_NONE, 0},
 };
 
@@ -22,7 +23,10 @@ const struct ids_table_def ids_history_table = {
     "open. A step takes from its beginning to that of the next one, without the time for which the program stood still "
     "for a window. Slow are steps that took longer than --when says, without it more than twice the running median of "
     "101 steps; the first ten are not judged. `line` has a character for each part of the steps: ▁ is below 1.25 "
-    "medians, then ▂ below 1.5, ▃ 2, ▄ 3, ▅ 4, ▆ 6, ▇ 8, and █. `compilations` are those of the whole process.",
+    "medians, then ▂ below 1.5, ▃ 2, ▄ 3, ▅ 4, ▆ 6, ▇ 8, and █. `compilations` are those of the whole process. "
+    "`collectives` is how many stand in the programs that the usual step executes (the median; one in a loop counts "
+    "once, and one of several devices counts for all); empty where no collector sees the programs: the PJRT "
+    "interposer does.",
     IDS_TABLE_TOP | IDS_TABLE_WHOLE,
 };
 
@@ -32,6 +36,7 @@ static const struct ids_column_def slow_columns[IDS_SLOW_STEPS_COLUMNS] = {
     {"at", "at", IDS_UNIT_TIME, 0},
     {"time", "took", IDS_UNIT_TIME, 0},
     {"medians", "× median", IDS_UNIT_NUMBER, 0},
+    {"collectives", "collectives", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     {"what", "in it", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 
@@ -41,6 +46,7 @@ const struct ids_table_def ids_slow_steps_table = {
     slow_columns,
     IDS_SLOW_STEPS_COLUMNS,
     "The slow steps of the history, the slowest first, and no more than 20 of a process. `at` is "
-    "since the first step of the history; `what` is what the agent knows of it: a compilation, a window.",
+    "since the first step of the history; `what` is what the agent knows of it: a compilation, a window, "
+    "another number of collectives than the usual step has.",
     IDS_TABLE_TOP,
 };

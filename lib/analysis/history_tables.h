@@ -5,7 +5,7 @@
 
 #include "lib/report/report.h"
 
-enum { IDS_HISTORY_COLUMNS = 10, IDS_SLOW_STEPS_COLUMNS = 6 };
+enum { IDS_HISTORY_COLUMNS = 11, IDS_SLOW_STEPS_COLUMNS = 7 };
 
 extern const struct ids_table_def ids_history_table, ids_slow_steps_table;
 

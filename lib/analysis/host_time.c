@@ -220,21 +220,21 @@ static int is_elsewhere(const struct ids_trace *trace, const struct ids_doing *d
 
 static int tell_doing(const struct division *division, const struct ids_timeline *timeline, size_t i, int64_t from_ps,
                       int64_t to_ps, struct ids_error *err) {
+    const struct ids_trace *trace = division->time->analysis->trace;
     uint32_t number = timeline->doing[i];
-    enum ids_account account = (enum ids_account)division->time->analysis->trace->doings[number].account;
+    const struct ids_doing *doing = &trace->doings[number];
+    enum ids_account account = (enum ids_account)doing->account;
     int in_launch = from_ps >= division->launch_ps;
-    enum ids_waits waits = (enum ids_waits)division->time->analysis->trace->doings[number].waits;
-    if (waits == IDS_WAITS_FOR_LOCK || waits == IDS_WAITS_FOR_GIL)
+    if (doing->waits == IDS_WAITS_FOR_LOCK || doing->waits == IDS_WAITS_FOR_GIL)
         return tell_awaited(division, timeline, number, from_ps, to_ps, err);
-    if (ids_usual_times_is_first_use(&division->time->usual, timeline, i)) {
+    if (account == IDS_HOST_DISPATCH && ids_usual_times_is_first_use(&division->time->usual, timeline, i)) {
         /* A CPU has no modules to load: the thread itself did not get on. */
         return division->is_cpu
                    ? tell(division, ids_name_of_doing(number, IDS_AS_HELD_UP), IDS_HOST_DISPATCH, from_ps, to_ps, err)
                    : tell(division, ids_name_of_doing(number, IDS_AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
     }
     if (in_launch && account == IDS_HOST_SYNC) account = IDS_HOST_DISPATCH; /* a copy that will wait has yet to begin */
-    const struct ids_trace *trace = division->time->analysis->trace;
-    int is_small = division->is_short && !is_elsewhere(trace, &trace->doings[number]);
+    int is_small = division->is_short && !is_elsewhere(trace, doing);
     int is_price =
         account == IDS_HOST_DISPATCH || (is_small && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
     if (account == IDS_HOST_SYNC) {

@@ -1,22 +1,50 @@
 #include "lib/analysis/meetings.h"
 
+#include "lib/base/run_merge.h"
 #include "lib/base/vec.h"
 #include "lib/hlo/replica_groups.h"
 #include "lib/model/clocks.h"
 #include "lib/model/collective_runs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* One device in one collective. */
+/* One device in one collective, with what is asked of its event: those of a meeting lie all over the trace. */
 struct guest {
-    uint64_t key; /* of the collective, of those who run it together, and of their clock */
+    size_t collective; /* of guests.collectives */
+    int64_t start_ps, end_ps;
     const struct ids_event *event;
+    uint32_t device;
+};
+
+struct collective {
+    uint64_t key; /* of the collective, of those who run it together, and of their clock */
+    size_t number, guests;
 };
 
 struct guests {
     struct guest *at;
     size_t count, room;
+    struct collective *collectives; /* as they were met */
+    size_t collective_count, collective_room;
+    struct ids_keymap numbers; /* key -> index of collectives + 1 */
 };
+
+static int add_guest(struct guests *guests, uint64_t key, const struct ids_event *event) {
+    struct guest *guest = IDS_PUSH(guests->at, guests->count, guests->room);
+    uint64_t *number = ids_keymap_at(&guests->numbers, key);
+    if (!guest || !number) return -1;
+    if (!*number) {
+        size_t count = guests->collective_count;
+        struct collective *fresh = IDS_PUSH(guests->collectives, guests->collective_count, guests->collective_room);
+        if (!fresh) return -1;
+        *fresh = (struct collective){.key = key, .number = count};
+        *number = guests->collective_count;
+    }
+    guests->collectives[*number - 1].guests++;
+    *guest = (struct guest){(size_t)*number - 1, event->start_ps, event->end_ps, event, event->device};
+    return 0;
+}
 
 /* Which devices run it together; the devices are numbered as they are ordered in the run, where the groups name as
  * many. */
@@ -37,10 +65,8 @@ static int gather(const struct ids_trace *trace, struct guests *guests) {
             struct ids_cursor cursor = ids_cursor_over(lists[l]);
             for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
                 if (!ids_is_collective_run(trace, event)) continue;
-                struct guest *guest = IDS_PUSH(guests->at, guests->count, guests->room);
-                if (!guest) return -1;
                 uint64_t key = ids_key_of(ids_collective_key(trace, event), ids_clock_of_device(trace, device));
-                *guest = (struct guest){ids_key_of(key, group_of(trace, event, devices, place)), event};
+                if (add_guest(guests, ids_key_of(key, group_of(trace, event, devices, place)), event)) return -1;
             }
         }
         place += device->activity.count > 0;
@@ -48,20 +74,49 @@ static int gather(const struct ids_trace *trace, struct guests *guests) {
     return 0;
 }
 
-/* By collective, and then as they end. */
-static int by_end(const void *a, const void *b) {
-    const struct guest *left = a, *right = b;
-    if (left->key != right->key) return left->key < right->key ? -1 : 1;
-    if (left->event->end_ps != right->event->end_ps) return left->event->end_ps < right->event->end_ps ? -1 : 1;
-    return (left->event->device > right->event->device) - (left->event->device < right->event->device);
+static int by_key(const void *a, const void *b) {
+    const struct collective *left = a, *right = b;
+    return (left->key > right->key) - (left->key < right->key);
+}
+
+static int ends_before(const struct guest *a, const struct guest *b) {
+    return a->end_ps != b->end_ps ? a->end_ps < b->end_ps : a->device < b->device;
+}
+
+IDS_DEFINE_RUN_MERGE(merge_guests, struct guest, ends_before)
+
+/* By collective, and then as they end: those of one collective are a few runs, one for each device. */
+static int order(struct guests *guests) {
+    struct guest *ordered = calloc(guests->count + 1, sizeof *ordered);
+    size_t *next = calloc(guests->collective_count + 1, sizeof *next); /* by number: its next guest's place */
+    size_t first = 0;
+    if (!ordered || !next) {
+        free(ordered);
+        free(next);
+        return -1;
+    }
+    if (guests->collective_count)
+        qsort(guests->collectives, guests->collective_count, sizeof *guests->collectives, by_key);
+    for (size_t c = 0; c < guests->collective_count; first += guests->collectives[c++].guests)
+        next[guests->collectives[c].number] = first;
+    for (size_t i = 0; i < guests->count; i++) ordered[next[guests->at[i].collective]++] = guests->at[i];
+    first = 0;
+    for (size_t c = 0; c < guests->collective_count; first += guests->collectives[c++].guests) {
+        struct guest *at = ordered + first, *spare = guests->at + first;
+        merge_guests(&at, &spare, guests->collectives[c].guests);
+        if (at != ordered + first) memcpy(ordered + first, at, guests->collectives[c].guests * sizeof *at);
+    }
+    free(next);
+    free(guests->at);
+    guests->at = ordered;
+    return 0;
 }
 
 /* How much the clocks of the hosts that meet leave open; -1 unknown. */
 static int64_t doubt(const struct ids_trace *trace, const struct guest *first, size_t count) {
     int64_t worst_ps = 0;
     for (size_t i = 1; i < count; i++) {
-        int64_t doubt_ps =
-            ids_clock_doubt_ps(trace, &trace->devices[first->event->device], &trace->devices[first[i].event->device]);
+        int64_t doubt_ps = ids_clock_doubt_ps(trace, &trace->devices[first->device], &trace->devices[first[i].device]);
         if (doubt_ps < 0) return -1;
         if (doubt_ps > worst_ps) worst_ps = doubt_ps;
     }
@@ -72,18 +127,20 @@ static int add_meeting(const struct ids_trace *trace, struct ids_meetings *meeti
                        size_t count) {
     struct ids_meeting *meeting = IDS_PUSH(meetings->at, meetings->count, meetings->room);
     if (!meeting) return -1;
-    *meeting = (struct ids_meeting){
-        .first = meetings->event_count, .count = count, .last = first->event, .doubt_ps = doubt(trace, first, count)};
+    *meeting = (struct ids_meeting){.count = (uint32_t)count,
+                                    .last_device = first->device,
+                                    .last_ps = first->start_ps,
+                                    .doubt_ps = doubt(trace, first, count)};
     int64_t left_ps = INT64_MAX;
-    for (size_t i = 0; i < count; i++) {
-        const struct ids_event *event = first[i].event, **kept;
-        kept = IDS_PUSH(meetings->events, meetings->event_count, meetings->event_room);
-        if (!kept || ids_keymap_add(&meetings->of_event, (uint64_t)(uintptr_t)event, meetings->count) < 0) return -1;
-        *kept = event;
-        if (event->start_ps > meeting->last->start_ps) meeting->last = event;
-        if (event->end_ps < left_ps) left_ps = event->end_ps;
+    for (const struct guest *guest = first; guest < first + count; guest++) {
+        if (ids_keymap_add(&meetings->of_event, (uint64_t)(uintptr_t)guest->event, meetings->count) < 0) return -1;
+        if (guest->start_ps > meeting->last_ps) {
+            meeting->last_ps = guest->start_ps;
+            meeting->last_device = guest->device;
+        }
+        if (guest->end_ps < left_ps) left_ps = guest->end_ps;
     }
-    meeting->all_ps = meeting->last->start_ps < left_ps ? meeting->last->start_ps : left_ps;
+    meeting->all_ps = meeting->last_ps < left_ps ? meeting->last_ps : left_ps;
     return 0;
 }
 
@@ -92,13 +149,12 @@ static int add_meeting(const struct ids_trace *trace, struct ids_meetings *meeti
 static size_t count_together(const struct ids_trace *trace, const struct guest *first, const struct guest *end,
                              const struct guest **seen) {
     const struct guest *next = first + 1;
-    seen[first->event->device] = first;
-    for (; next < end && next->key == first->key; next++) {
-        int64_t doubt_ps =
-            ids_clock_doubt_ps(trace, &trace->devices[first->event->device], &trace->devices[next->event->device]);
-        if (next->event->start_ps > first->event->end_ps + (doubt_ps > 0 ? doubt_ps : 0)) break;
-        if (seen[next->event->device] == first) break;
-        seen[next->event->device] = first;
+    seen[first->device] = first;
+    for (; next < end && next->collective == first->collective; next++) {
+        int64_t doubt_ps = ids_clock_doubt_ps(trace, &trace->devices[first->device], &trace->devices[next->device]);
+        if (next->start_ps > first->end_ps + (doubt_ps > 0 ? doubt_ps : 0)) break;
+        if (seen[next->device] == first) break;
+        seen[next->device] = first;
     }
     return (size_t)(next - first);
 }
@@ -108,13 +164,14 @@ int ids_meetings_of(const struct ids_trace *trace, struct ids_meetings *ret_meet
     *ret_meetings = (struct ids_meetings){0};
     const struct guest **seen =
         calloc(trace->device_count + 1, sizeof *seen); /* by device: the meeting's first guest */
-    int failed = !seen || gather(trace, &guests);
-    if (guests.count > 1) qsort(guests.at, guests.count, sizeof *guests.at, by_end);
+    int failed = !seen || gather(trace, &guests) || order(&guests);
     for (size_t i = 0, count; i < guests.count && !failed; i += count) {
         count = count_together(trace, &guests.at[i], guests.at + guests.count, seen);
         if (count > 1) failed = add_meeting(trace, ret_meetings, &guests.at[i], count);
     }
     free(guests.at);
+    free(guests.collectives);
+    ids_keymap_done(&guests.numbers);
     free(seen);
     if (!failed) return 0;
     ids_meetings_done(ret_meetings);
@@ -123,7 +180,6 @@ int ids_meetings_of(const struct ids_trace *trace, struct ids_meetings *ret_meet
 
 void ids_meetings_done(struct ids_meetings *meetings) {
     free(meetings->at);
-    free(meetings->events);
     ids_keymap_done(&meetings->of_event);
     *meetings = (struct ids_meetings){0};
 }

@@ -9,9 +9,7 @@
  *   int code = ids_meetings_of(trace, &meetings, err);
  *   for (size_t m = 0; !code && m < meetings.count; m++) {
  *       const struct ids_meeting *meeting = &meetings.at[m];
- *       const struct ids_event *last = meeting->last;      // came last, last->device
- *       for (size_t i = 0; i < meeting->count; i++)        // the others waited until last->start_ps
- *           use(meetings.events[meeting->first + i]);
+ *       use(meeting->last_device, meeting->last_ps);       // came last; the others waited until then
  *   }
  *   const struct ids_meeting *of = ids_meeting_of_event(&meetings, event);  // NULL: a single device was recorded
  */
@@ -22,17 +20,16 @@
 #include "lib/model/trace.h"
 
 struct ids_meeting {
-    size_t first, count;          /* its part of ids_meetings.events, one for each device; 2 or more */
-    const struct ids_event *last; /* which device came last: the event that begins last, the first of equal ones */
-    int64_t all_ps;               /* when it came, but at most when the first left */
-    int64_t doubt_ps;             /* who was last is sure only where the others came earlier than this; -1 unknown */
+    uint32_t count;       /* of the devices that take part; 2 or more */
+    uint32_t last_device; /* which one came last: whose event begins last, the one that ends first of equal ones */
+    int64_t last_ps;      /* when that event begins */
+    int64_t all_ps;       /* when it came, but at most when the first left */
+    int64_t doubt_ps;     /* who was last is sure only where the others came earlier than this; -1 unknown */
 };
 
 struct ids_meetings {
     struct ids_meeting *at; /* by collective, then in time order */
     size_t count, room;
-    const struct ids_event **events; /* of trace->devices[].activity and .async */
-    size_t event_count, event_room;
     struct ids_keymap of_event; /* address -> index of `at` + 1 */
 };
 

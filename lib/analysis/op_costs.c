@@ -49,6 +49,12 @@ void ids_op_cost_add(struct ids_op_cost *to, const struct ids_op_cost *more) {
     to->has_copies |= more->has_copies;
 }
 
+enum ids_multiplier ids_multiplier_at(const struct ids_op *op, const struct ids_peaks *peaks, double flop_rate) {
+    enum ids_multiplier wider = ids_multiplier_of(op->element);
+    int is_too_fast = op->narrower && peaks->flops[wider] > 0 && flop_rate > peaks->flops[wider];
+    return is_too_fast ? ids_multiplier_of(op->narrower) : wider;
+}
+
 void ids_op_costs_done(struct ids_op_costs *costs) {
     free(costs->of_op);
     free(costs->of_device);

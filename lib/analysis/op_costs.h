@@ -54,6 +54,10 @@ struct ids_op_costs {
 
 void ids_op_costs_done(struct ids_op_costs *costs);
 
+/* The units that computed an op at so many operations a second. A kernel that multiplies two types, faster than the
+ * device can the wider one, does it in the narrower one. view op_costs does the same. */
+enum ids_multiplier ids_multiplier_at(const struct ids_op *op, const struct ids_peaks *peaks, double flop_rate);
+
 void ids_op_cost_add(struct ids_op_cost *to, const struct ids_op_cost *more);
 /* By what executions of `mean_time` seconds are bound. `is_communication`: they exchange data between devices, or with
  * the host. Where no peak is known, nothing is known. */

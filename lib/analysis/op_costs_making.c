@@ -136,9 +136,11 @@ static struct ids_op_cost copy_of(const struct ids_op *op, const struct ran *ran
 
 static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran, const struct ids_peaks *peaks) {
     uint64_t count = runs_of(ran);
-    double runs = (double)count, peak = peaks->flops[ids_multiplier_of(op->element)];
+    double runs = (double)count, self_time = (double)ran->self_ps * 1e-12;
+    double rate = op->flops > 0 && self_time > 0 ? (double)op->flops * runs / self_time : 0;
+    double peak = peaks->flops[ids_multiplier_at(op, peaks, rate)];
     if (op->marker) return copy_of(op, ran, peaks);
-    struct ids_op_cost cost = {.runs = count, .self_time = (double)ran->self_ps * 1e-12};
+    struct ids_op_cost cost = {.runs = count, .self_time = self_time};
     cost.has_flops = op->flops >= 0;
     cost.has_bytes = op->memory_bytes >= 0;
     if (cost.has_flops) cost.flops = (double)op->flops * runs;

@@ -26,5 +26,5 @@ int ids_params_are_default(const struct ids_params *params) {
            params->first_step == standard.first_step && params->last_step == standard.last_step &&
            params->skip_steps == standard.skip_steps && params->compat == standard.compat && params->peak_flops <= 0 &&
            params->peak_bandwidth <= 0 && params->flops_per_step <= 0 && params->tokens_per_step <= 0 &&
-           !params->device;
+           !params->device_kind && !params->device;
 }

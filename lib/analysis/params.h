@@ -30,7 +30,8 @@ struct ids_params {
     /* Of each device, in place of what the profile or a data sheet says: operations and bytes a second. Of a step over
      * all devices: operations of the model, tokens. 0 by default. */
     double peak_flops, peak_bandwidth, flops_per_step, tokens_per_step;
-    const char *device; /* a glob: the devices that are looked at; NULL: all */
+    const char *device_kind; /* whose data sheet every device but a CPU has (peaks.h); NULL: as the profile says */
+    const char *device;      /* a glob: the devices that are looked at; NULL: all */
     struct ids_picture
         *picture; /* of the caller, who ends it: what the run did over time is put there; NULL: nowhere */
 };

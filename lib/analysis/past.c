@@ -30,10 +30,10 @@ static uint32_t entry_of(const struct ids_ledger_interval *interval) {
 static int goes_on(const struct ids_past *past, const struct ids_ledger_interval *interval) {
     uint8_t account = interval->account, last = past->last;
     if (!past->count) return 0;
-    if (account == IDS_WORK_COMPUTE && last == IDS_WORK_COMPUTE) return 1; /* which op is no cause */
-    if (past->at[past->count - 1].entry == entry_of(interval)) return 1;
     /* where it met others is told however short that was, and that it went on */
-    return interval->to_ps - interval->from_ps < LEAST_PS && !is_of_meetings(account) && !is_of_meetings(last);
+    if (interval->to_ps - interval->from_ps < LEAST_PS && !is_of_meetings(account) && !is_of_meetings(last)) return 1;
+    if (account == IDS_WORK_COMPUTE && last == IDS_WORK_COMPUTE) return 1; /* which op is no cause */
+    return past->at[past->count - 1].entry == entry_of(interval);
 }
 
 int ids_past_add(struct ids_past *past, const struct ids_ledger_interval *interval) {

@@ -48,12 +48,20 @@ static int is_like(const struct sheet *sheet, const struct ids_device *device, i
            device->memory_bytes / 1000000000 >= (uint64_t)sheet->gigabytes;
 }
 
-static const struct sheet *sheet_of(const struct ids_trace *trace, const struct ids_device *device, int is_amd) {
-    const char *model = ids_trace_text(trace, device->model);
+static const struct sheet *sheet_of(const struct ids_trace *trace, const struct ids_device *device, const char *told,
+                                    int is_amd) {
+    const char *model = told ? told : ids_trace_text(trace, device->model);
     for (int i = 0; i < SHEETS; i++) {
         if (*model ? has_words(model, sheets[i].words) : is_like(&sheets[i], device, is_amd)) return &sheets[i];
     }
     return NULL;
+}
+
+int ids_peaks_know(const char *kind) {
+    for (int i = 0; i < SHEETS; i++) {
+        if (has_words(kind, sheets[i].words)) return 1;
+    }
+    return 0;
 }
 
 /* ---- peaks ---- */
@@ -83,16 +91,18 @@ struct ids_peaks ids_peaks_of(const struct ids_trace *trace, const struct ids_de
                               const struct ids_params *params) {
     struct ids_peaks peaks = {.bandwidth = 0};
     int is_amd = ids_text_contains(ids_strings_text(&trace->strings, device->vendor), "AMD");
-    const struct sheet *sheet = device->kind == IDS_DEVICE_CPU ? NULL : sheet_of(trace, device, is_amd);
+    const char *told = params->device_kind;
+    const struct sheet *sheet = device->kind == IDS_DEVICE_CPU ? NULL : sheet_of(trace, device, told, is_amd);
     if (sheet) take_sheet(&peaks, sheet);
-    if (device->peak_flops > 0) {
+    int is_told = told && sheet;
+    if (device->peak_flops > 0 && !is_told) {
         /* The file has one figure; the data sheet says how others compare with it. */
         double scale = sheet ? device->peak_flops / (sheet->tera[IDS_BY_BF16] * 1e12) : 0;
         if (!sheet) set_all(&peaks, device->peak_flops, NULL);
         for (int i = 0; sheet && i < IDS_MULTIPLIERS; i++) peaks.flops[i] *= scale;
         peaks.flops_from = "the profile";
     }
-    if (device->peak_bytes_per_second > 0 && !(is_amd && sheet)) {
+    if (device->peak_bytes_per_second > 0 && !is_told && !(is_amd && sheet)) {
         peaks.bandwidth = device->peak_bytes_per_second;
         peaks.bandwidth_from = "the profile";
     }
@@ -103,4 +113,14 @@ struct ids_peaks ids_peaks_of(const struct ids_trace *trace, const struct ids_de
     }
     fill(&peaks);
     return peaks;
+}
+
+struct ids_peaks_sheet ids_peaks_sheet(int i) {
+    struct ids_peaks_sheet found = {.kind = NULL};
+    if (i < 0 || i >= SHEETS) return found;
+    found.kind = sheets[i].words;
+    found.is_tpu = sheets[i].vendor == OF_TPU;
+    take_sheet(&found.peaks, &sheets[i]);
+    fill(&found.peaks);
+    return found;
 }

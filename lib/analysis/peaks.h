@@ -1,6 +1,7 @@
 /* peaks.h - what a device can do at most: operations a second by what is multiplied, and bytes a second of its memory.
  *
- * In this order: what the user says, what the file says of the device, the data sheet (device_peaks.def). Of AMD's
+ * In this order: what the user says (rates, then the kind of the device), what the file says of the device, the data
+ * sheet (device_peaks.def). Of AMD's
  * devices the data sheet comes before the file: ROCm gives half of the memory's clock. A CPU has no peak.
  */
 #ifndef IDS_LIB_ANALYSIS_PEAKS_H
@@ -18,5 +19,16 @@ struct ids_peaks {
 
 struct ids_peaks ids_peaks_of(const struct ids_trace *trace, const struct ids_device *device,
                               const struct ids_params *params);
+
+/* By its name as jax.devices()[0].device_kind gives it: "TPU v6e", "NVIDIA H100 80GB HBM3". 0: no data sheet has it. */
+int ids_peaks_know(const char *kind);
+
+/* The data sheets one after the other, `i` from 0. */
+struct ids_peaks_sheet {
+    const char *kind; /* NULL: there are no more */
+    int is_tpu;
+    struct ids_peaks peaks;
+};
+struct ids_peaks_sheet ids_peaks_sheet(int i);
 
 #endif

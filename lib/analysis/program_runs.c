@@ -54,6 +54,7 @@ static void add_work(struct ids_device_runs *runs, struct ids_program_run *run, 
 static int gather_modules(struct ids_program_runs *found, const struct ids_device *device,
                           struct ids_device_runs *runs) {
     int64_t last_ps = INT64_MIN;
+    ids_events_turn(&device->activity);
     for (size_t i = 0; i < device->activity.count; i++) {
         if (device->activity.at[i].end_ps > last_ps) last_ps = device->activity.at[i].end_ps;
     }

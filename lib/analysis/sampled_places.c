@@ -32,6 +32,7 @@ static uint64_t place_key(const struct ids_trace *trace, const struct ids_doing 
 static void sum_times(const struct ids_trace *trace, int64_t *times_ps) {
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_timeline *timeline = &trace->tracks[t].timeline;
+        ids_timeline_read(timeline);
         for (size_t i = 0; i + 1 < timeline->count; i++) {
             int64_t *time_ps = &times_ps[timeline->doing[i]];
             *time_ps = ids_sat_add(*time_ps, timeline->from_ps[i + 1] - timeline->from_ps[i]);

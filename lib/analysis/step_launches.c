@@ -29,17 +29,19 @@ static int earlier_there(const void *a, const void *b) {
 static int find_work(const struct ids_events *activity, const uint32_t *made, struct ids_device_steps *own) {
     struct ids_keymap places = {0};
     int failed = 0;
+    uint64_t place = 0;
     for (size_t i = 0; i < activity->count && !failed; i++) {
         const struct ids_event *event = &activity->at[i];
-        uint64_t place = own->count;
         if (!made[i]) continue;
-        if (!ids_keymap_get(&places, made[i], &place)) {
-            struct ids_device_step *fresh = IDS_PUSH(own->at, own->count, own->room);
-            failed = !fresh || ids_keymap_add(&places, made[i], place) < 0;
-            if (!failed) *fresh = (struct ids_device_step){made[i] - 1, event->start_ps, event->end_ps};
-        } else if (event->end_ps > own->at[place].to_ps) {
-            own->at[place].to_ps = event->end_ps;
+        int is_same = i && made[i] == made[i - 1]; /* as mostly */
+        if (is_same || ids_keymap_get(&places, made[i], &place)) {
+            if (event->end_ps > own->at[place].to_ps) own->at[place].to_ps = event->end_ps;
+            continue;
         }
+        place = own->count;
+        struct ids_device_step *fresh = IDS_PUSH(own->at, own->count, own->room);
+        failed = !fresh || ids_keymap_add(&places, made[i], place) < 0;
+        if (!failed) *fresh = (struct ids_device_step){made[i] - 1, event->start_ps, event->end_ps};
     }
     ids_keymap_done(&places);
     if (own->count) qsort(own->at, own->count, sizeof *own->at, earlier_there);
@@ -101,6 +103,7 @@ int ids_steps_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
     for (size_t d = 0; d < trace->device_count; d++) {
         const struct ids_events *activity = &trace->devices[d].activity;
         if (!ids_device_counts(trace, &trace->devices[d])) continue;
+        ids_events_turn(activity);
         uint32_t *made = steps->of_activity[d] = calloc(activity->count + 1, sizeof *made);
         if (!made) return ids_no_memory(err);
         const struct ids_event *launch = NULL;
@@ -119,6 +122,7 @@ int ids_steps_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
             begin_with_running(steps, trace->devices[d].host, &steps->of_device[d]))
             return ids_no_memory(err);
         tile(steps, trace->devices[d].host, end_of_backlog(activity, made), &steps->of_device[d]);
+        steps->of_activity[d] = ids_far_keep(trace->far, made, activity->count * sizeof *made);
     }
     return 0;
 }

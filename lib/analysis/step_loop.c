@@ -58,6 +58,7 @@ static int count_devices(const struct ids_trace *trace, const struct ids_keymap 
     for (size_t d = 0; d < trace->device_count; d++) {
         const struct ids_events *activity = &trace->devices[d].activity;
         if (!ids_device_counts(trace, &trace->devices[d])) continue;
+        ids_events_turn(activity);
         for (size_t i = 0, run; i < activity->count; i += run) {
             const struct ids_event *launch = activity->at[i].launch;
             for (run = 1; i + run < activity->count && activity->at[i + run].launch == launch;) run++;

@@ -156,7 +156,8 @@ const struct ids_step *ids_step_of_device_event(const struct ids_analysis *analy
 void ids_steps_done(struct ids_analysis *analysis) {
     struct ids_steps *steps = &analysis->steps;
     for (size_t d = 0; d < analysis->trace->device_count; d++) {
-        if (steps->of_activity) free(steps->of_activity[d]);
+        if (steps->of_activity && !ids_far_has(analysis->trace->far, steps->of_activity[d]))
+            free(steps->of_activity[d]);
         if (steps->of_device) free(steps->of_device[d].at);
     }
     free(steps->of_activity);
@@ -168,4 +169,10 @@ void ids_steps_done(struct ids_analysis *analysis) {
     ids_keymap_done(&steps->marks);
     ids_keymap_done(&steps->of_host_event);
     ids_period_done(&steps->period);
+}
+
+int64_t ids_device_steps(const struct ids_analysis *analysis) {
+    int64_t count = 0;
+    for (size_t s = 0; s < analysis->steps.count; s++) count += analysis->steps.at[s].devices;
+    return count ? count : (int64_t)analysis->busy_count;
 }

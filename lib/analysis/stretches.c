@@ -15,23 +15,28 @@ static void name_gap(struct ids_booking *booking, uint32_t entry, int64_t from_p
     gap->entry = entry;
 }
 
+__attribute__((noinline)) static int find_idle_entry(struct ids_booking *booking, const struct ids_idle_part *part,
+                                                     struct ids_found_entry *ret_found) {
+    struct ids_text culprit, where, recorded;
+    struct ids_idle_names *names = ids_host_time_names(booking->host_time);
+    ids_idle_name(names, (enum ids_account)part->account, part->name, &culprit, &where, &recorded);
+    int64_t made = ids_booking_entry(booking, (enum ids_account)part->account, culprit, where);
+    if (made < 0) return -1;
+    struct ids_ledger_entry *entry = &booking->ledger->entries[made];
+    if (!entry->recorded && recorded.length)
+        entry->recorded = ids_intern(&booking->ledger->texts, recorded.at, recorded.length);
+    if (entry->recorded == IDS_NO_TEXT) return -1;
+    if (where.length || part->account == IDS_HOST_PYTHON)
+        entry->is_sampled |= (uint8_t)ids_idle_name_is_sampled(names, part->name);
+    *ret_found = (struct ids_found_entry){(uint32_t)(made + 1) & 0xffffff, part->account};
+    return 0;
+}
+
 static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
     struct ids_booking *booking = context;
     struct ids_found_entry *found = &booking->of_idle_name[part->name];
-    if (!found->number || found->account != part->account) {
-        struct ids_text culprit, where, recorded;
-        struct ids_idle_names *names = ids_host_time_names(booking->host_time);
-        ids_idle_name(names, (enum ids_account)part->account, part->name, &culprit, &where, &recorded);
-        int64_t made = ids_booking_entry(booking, (enum ids_account)part->account, culprit, where);
-        if (made < 0) return ids_no_memory(err);
-        struct ids_ledger_entry *entry = &booking->ledger->entries[made];
-        if (!entry->recorded && recorded.length)
-            entry->recorded = ids_intern(&booking->ledger->texts, recorded.at, recorded.length);
-        if (entry->recorded == IDS_NO_TEXT) return ids_no_memory(err);
-        if (where.length || part->account == IDS_HOST_PYTHON)
-            entry->is_sampled |= (uint8_t)ids_idle_name_is_sampled(names, part->name);
-        *found = (struct ids_found_entry){(uint32_t)(made + 1) & 0xffffff, part->account};
-    }
+    if ((!found->number || found->account != part->account) && find_idle_entry(booking, part, found))
+        return ids_no_memory(err);
     uint32_t entry = found->number - 1;
     name_gap(booking, entry, part->from_ps, part->to_ps);
     struct ids_ledger_interval interval = {.from_ps = part->from_ps,
@@ -112,8 +117,8 @@ static int put_collective(struct ids_booking *booking, const struct ids_stretch 
                                            .entry = IDS_NONE,
                                            .state = stretch->state,
                                            .account = IDS_COMM_WAIT};
-    if (meeting && meeting->last->device != event->device && meeting->all_ps > stretch->from_ps) {
-        int64_t late_ps = meeting->last->start_ps - event->start_ps;
+    if (meeting && meeting->last_device != event->device && meeting->all_ps > stretch->from_ps) {
+        int64_t late_ps = meeting->last_ps - event->start_ps;
         if (meeting->all_ps < interval.to_ps) interval.to_ps = meeting->all_ps;
         interval.known = meeting->doubt_ps >= 0 && late_ps > meeting->doubt_ps ? IDS_RECORDED : IDS_INFERRED;
         struct ids_ledger_interval wait = interval;

@@ -13,7 +13,7 @@ void ids_strip_begin(struct ids_strip *strip, int64_t start_ps, int64_t end_ps) 
     strip->cell_end_ps = start_of(strip, 1);
 }
 
-void ids_strip_add(struct ids_strip *strip, enum ids_account account, int64_t from_ps, int64_t to_ps) {
+void ids_strip_spread(struct ids_strip *strip, enum ids_account account, int64_t from_ps, int64_t to_ps) {
     if (from_ps < strip->start_ps) from_ps = strip->start_ps;
     if (to_ps > strip->end_ps) to_ps = strip->end_ps;
     while (from_ps < to_ps) {

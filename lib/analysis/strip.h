@@ -20,8 +20,15 @@ struct ids_strip {
 };
 
 void ids_strip_begin(struct ids_strip *strip, int64_t start_ps, int64_t end_ps);
+/* For an interval that is not whole inside the cell. */
+void ids_strip_spread(struct ids_strip *strip, enum ids_account account, int64_t from_ps, int64_t to_ps);
 /* Intervals come in order of time and do not overlap; what lies outside of the cells does not count. */
-void ids_strip_add(struct ids_strip *strip, enum ids_account account, int64_t from_ps, int64_t to_ps);
+static inline void ids_strip_add(struct ids_strip *strip, enum ids_account account, int64_t from_ps, int64_t to_ps) {
+    if (from_ps >= strip->start_ps && to_ps <= strip->cell_end_ps)
+        strip->ps[strip->cell][account] += to_ps - from_ps;
+    else
+        ids_strip_spread(strip, account, from_ps, to_ps);
+}
 /* IDS_STRIP_CELLS letters (ids_account_letter) and a NUL; a space where nothing is booked. A cell in which the device
  * mostly does something shows the largest account of these, and one in which it mostly does not, the largest of those.
  */

@@ -36,6 +36,7 @@ static int find_short_gaps(struct ids_usual_times *usual, const struct ids_analy
     if (!apart) return -1;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_events *activity = &analysis->busy[b].device->activity;
+        ids_events_turn(activity);
         const size_t stride = activity->count / SAMPLES + 1;
         const struct ids_event *last = NULL;
         size_t count = 0, seen = 0;
@@ -105,6 +106,7 @@ static int number_names(const struct ids_trace *trace, struct ids_keymap *number
     *ret_count = *ret_dispatched = 0;
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_timeline *timeline = &trace->tracks[t].timeline;
+        ids_timeline_read(timeline);
         for (size_t i = 0; i < timeline->count; i++) {
             const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
             if (doing->account != IDS_HOST_DISPATCH) continue;
@@ -125,6 +127,7 @@ static int gather(const struct ids_trace *trace, const struct ids_keymap *number
     size_t seen = 0, stride = dispatched / SAMPLES + 1;
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_timeline *timeline = &trace->tracks[t].timeline;
+        ids_timeline_read(timeline);
         for (size_t i = 0; i < timeline->count; i++) {
             const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
             uint64_t number;
@@ -185,7 +188,7 @@ void ids_usual_times_done(struct ids_usual_times *usual) {
 int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i) {
     const struct ids_doing *doing = &usual->trace->doings[timeline->doing[i]];
     int64_t length_ps = length_of(timeline, i);
-    if (length_ps < FIRST_USE_LEAST_PS || doing->account != IDS_HOST_DISPATCH) return 0;
+    if (length_ps < FIRST_USE_LEAST_PS) return 0;
     const struct ids_usual *own = &usual->of_name[doing->name];
     if (!is_long(length_ps, own->median_ps)) return 0;
     return own->is_rarely_long || timeline->from_ps[i] <= own->early_ps;

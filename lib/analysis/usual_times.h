@@ -26,7 +26,7 @@ struct ids_usual_times {
 int ids_usual_times_find(struct ids_usual_times *usual, const struct ids_analysis *analysis);
 void ids_usual_times_done(struct ids_usual_times *usual);
 
-/* Whether turn `i` of the timeline is the first use of what is called there. */
+/* Whether turn `i` of the timeline, which is dispatching, is the first use of what is called there. */
 int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i);
 
 #endif

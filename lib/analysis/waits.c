@@ -1,10 +1,12 @@
 /* waits.c - for whom devices waited in collectives, and what those did meanwhile. */
 #include "lib/analysis/booking.h"
 
+#include "lib/base/parallel.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* "rank 1: host.python load (loader.py:88)", who and what it did. */
@@ -59,30 +61,52 @@ static int sum_awaited(struct ids_booking *booking, const struct ids_wait *wait)
     return 0;
 }
 
-int ids_book_waits(struct ids_booking *booking, struct ids_error *err) {
-    const struct ids_ledger *ledger = booking->ledger;
-    for (size_t w = 0; w < booking->wait_count; w++) {
+/* What the awaited devices did meanwhile: entries that were there before any wait is booked. */
+struct causes {
+    const struct ids_booking *booking;
+    uint32_t *of_wait;
+};
+enum { WAITS_AT_A_TIME = 4096 };
+
+static void find_causes(void *context, size_t lot) {
+    const struct causes *causes = context;
+    const struct ids_booking *booking = causes->booking;
+    size_t end = (lot + 1) * WAITS_AT_A_TIME;
+    for (size_t w = lot * WAITS_AT_A_TIME; w < end && w < booking->wait_count; w++) {
         const struct ids_wait *wait = &booking->waits[w];
-        if (w && wait->device != booking->waits[w - 1].device) {
-            int code = ids_booking_end_device(booking, err);
-            if (code) return code;
-        }
+        causes->of_wait[w] = ids_past_why_late(&booking->past[wait->awaited], &booking->past[wait->device],
+                                               booking->ledger, wait->from_ps, wait->to_ps);
+    }
+}
+
+static int book_wait(struct ids_booking *booking, const struct ids_wait *wait, uint32_t cause, struct ids_error *err) {
+    int64_t entry = entry_of_wait(booking, wait->awaited, cause);
+    struct ids_ledger_interval interval = {.from_ps = wait->from_ps,
+                                           .to_ps = wait->to_ps,
+                                           .busy = wait->device,
+                                           .step = wait->step,
+                                           .entry = (uint32_t)entry,
+                                           .state = wait->state,
+                                           .account = IDS_COMM_WAIT,
+                                           .known = wait->known};
+    if (entry < 0 || ids_book_entry(booking, &interval, wait->place) || sum_awaited(booking, wait))
+        return ids_no_memory(err);
+    if (booking->visitor) booking->visitor->entry(booking->visitor->context, wait->visited, (uint32_t)entry);
+    return 0;
+}
+
+int ids_book_waits(struct ids_booking *booking, struct ids_error *err) {
+    struct causes causes = {.booking = booking, .of_wait = malloc((booking->wait_count + 1) * sizeof *causes.of_wait)};
+    if (!causes.of_wait) return ids_no_memory(err);
+    int code = 0;
+    ids_parallel((booking->wait_count + WAITS_AT_A_TIME - 1) / WAITS_AT_A_TIME, find_causes, &causes);
+    for (size_t w = 0; w < booking->wait_count && !code; w++) {
+        const struct ids_wait *wait = &booking->waits[w];
+        if (w && wait->device != booking->waits[w - 1].device) code = ids_booking_end_device(booking, err);
         booking->device = wait->device;
         booking->steps = ids_booking_steps(booking, wait->device);
-        uint32_t cause = ids_past_why_late(&booking->past[wait->awaited], &booking->past[wait->device], ledger,
-                                           wait->from_ps, wait->to_ps);
-        int64_t entry = entry_of_wait(booking, wait->awaited, cause);
-        struct ids_ledger_interval interval = {.from_ps = wait->from_ps,
-                                               .to_ps = wait->to_ps,
-                                               .busy = wait->device,
-                                               .step = wait->step,
-                                               .entry = (uint32_t)entry,
-                                               .state = wait->state,
-                                               .account = IDS_COMM_WAIT,
-                                               .known = wait->known};
-        if (entry < 0 || ids_book_entry(booking, &interval, wait->place) || sum_awaited(booking, wait))
-            return ids_no_memory(err);
-        if (booking->visitor) booking->visitor->entry(booking->visitor->context, wait->visited, (uint32_t)entry);
+        if (!code) code = book_wait(booking, wait, causes.of_wait[w], err);
     }
-    return booking->wait_count ? ids_booking_end_device(booking, err) : 0;
+    free(causes.of_wait);
+    return !code && booking->wait_count ? ids_booking_end_device(booking, err) : code;
 }

@@ -11,6 +11,8 @@
 
 #include <stddef.h>
 
+/* An array with room for so many, not zeroed; NULL when memory ran out. */
+void *ids_vec_new(size_t count, size_t element_bytes);
 /* Makes room for at least one more element: the array, moved or not, or NULL when memory ran out. */
 void *ids_vec_grow(void *array, size_t *room, size_t element_bytes);
 

@@ -36,7 +36,7 @@ static const char *rule(struct ids_outcome_work *outcome) {
 }
 
 static const char *time_text(struct ids_outcome_work *outcome, int64_t ns) {
-    return ids_outcome_text(outcome, ns < 10000000 ? "%.3g us" : "%.3g ms", (double)ns / (ns < 10000000 ? 1e3 : 1e6));
+    return ids_outcome_text(outcome, ns < 1000000 ? "%.3g us" : "%.4g ms", (double)ns / (ns < 1000000 ? 1e3 : 1e6));
 }
 
 /* Of a loop that runs ahead of its devices a step is what it takes to launch one, and now and then to wait for many. */

@@ -25,6 +25,8 @@ static int read_line(const char *text, struct ids_kept *ret_kept) {
         ret_kept->step = ids_line_number(&line, "slow_step");
         ret_kept->took_ns = known(ids_line_number(&line, "slow_ns"));
         ret_kept->median_ns = known(ids_line_number(&line, "median_ns"));
+        ret_kept->late_ns = known(ids_line_number(&line, "slow_late_ns"));
+        if (ret_kept->late_ns > ret_kept->took_ns) ret_kept->late_ns = ret_kept->took_ns;
     }
     ids_arena_done(&arena);
     return is_good ? 0 : -1;

@@ -2,8 +2,10 @@
 
 #include "lib/base/memory.h"
 #include "lib/base/saturate.h"
+#include "lib/capture/history_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 #include <unistd.h>
 
 #define DISK_REMEDY "make room, or choose another folder with -o DIR"
-enum { STEPS_SHOWN = 4, DISK_FULL_BYTES = 1 << 20 };
+enum { STEPS_SHOWN = 4, DISK_FULL_BYTES = 64 << 10 };
 
 /* ---- sums ---- */
 
@@ -131,8 +133,12 @@ static int says_full(const char *why) {
 static int is_disk_full(struct ids_outcome_work *outcome) {
     const char *folder = outcome->record->folder;
     struct statvfs disk;
-    if (statvfs(folder, &disk) || (uint64_t)disk.f_bavail * disk.f_frsize >= DISK_FULL_BYTES) return 0;
-    ids_outcome_set(outcome, "disk_full", ids_outcome_text(outcome, "the disk of '%s' is full", folder), DISK_REMEDY);
+    uint64_t left = statvfs(folder, &disk) ? UINT64_MAX : (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (left >= DISK_FULL_BYTES) return 0;
+    ids_outcome_set(outcome, "disk_full",
+                    ids_outcome_text(outcome, "the disk of '%s' is full: %llu kB are free", folder,
+                                     (unsigned long long)left / 1000),
+                    DISK_REMEDY);
     return 1;
 }
 
@@ -224,15 +230,56 @@ static void skipped(struct ids_outcome_work *outcome, const struct ids_seen_proc
 static const struct ids_seen_process *furthest(const struct ids_seen *seen) {
     const struct ids_seen_process *best = &seen->processes[0];
     for (size_t i = 1; i < seen->count; i++) {
-        if (seen->processes[i].reached > best->reached) best = &seen->processes[i];
+        const struct ids_seen_process *process = &seen->processes[i];
+        if (process->reached > best->reached ||
+            (process->reached == best->reached && process->steps_source && !best->steps_source))
+            best = process;
     }
     return best;
+}
+
+/* The number of the last step in the history of a process that could not say how far it came; -1: there is none. */
+static int64_t last_noted(const struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    struct ids_history_file file;
+    struct ids_error ignored = IDS_ERROR_INIT; /* without one nothing is said of it */
+    char *folder = NULL, *name = NULL;
+    int64_t last = -1;
+    if (asprintf(&folder, "%s/.idsprof", outcome->record->folder) < 0) folder = NULL;
+    if (asprintf(&name, "%s.%lld.history", process->host ? process->host : "", (long long)process->pid) < 0)
+        name = NULL;
+    int opened = folder && name ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (opened >= 0 && !ids_history_file_read(opened, name, &file, &ignored)) {
+        if (file.step_count) last = file.steps[file.step_count - 1].number;
+        ids_history_file_done(&file);
+    }
+    if (opened >= 0) close(opened);
+    free(folder);
+    free(name);
+    return last;
+}
+
+/* It did steps, and ended before it could say how many: the history is written several times a second. */
+static void ended_suddenly(struct ids_outcome_work *outcome, const struct ids_seen_process *process, int64_t start) {
+    const char *failure = ids_outcome_failure(outcome), *noted = "";
+    int64_t last = last_noted(outcome, process);
+    if (last >= 0) noted = ids_outcome_text(outcome, "; step %lld is the last that was noted", (long long)last);
+    ids_outcome_set(outcome, "left_early",
+                    failure
+                        ? ids_outcome_text(outcome, "the program ended%s before step %lld%s%s", failure,
+                                           (long long)start, source_words(outcome, process), noted)
+                        : ids_outcome_text(outcome, "a process was killed, or ended by os._exit, before step %lld%s%s",
+                                           (long long)start, source_words(outcome, process), noted),
+                    "try again with an earlier --start-step");
 }
 
 static void never_reached(struct ids_outcome_work *outcome, int64_t start) {
     const struct ids_seen_process *process = furthest(outcome->record->seen);
     const struct ids_plan *plan = outcome->record->plan;
     const char *failure = ids_outcome_failure(outcome);
+    if (!process->is_closed && process->steps_source) {
+        ended_suddenly(outcome, process, start);
+        return;
+    }
     if (process->reached < 0 && failure) {
         ids_outcome_set(outcome, "failed",
                         ids_outcome_text(outcome, "the program ended%s before its first step", failure),
@@ -246,9 +293,7 @@ static void never_reached(struct ids_outcome_work *outcome, int64_t start) {
         return;
     }
     if (!process->is_closed) {
-        ids_outcome_set(outcome, "left_early",
-                        failure ? ids_outcome_text(outcome, "the program ended%s before a window opened", failure)
-                                : "a process was killed, or ended by os._exit, before a window opened",
+        ids_outcome_set(outcome, "left_early", "a process was killed, or ended by os._exit, before its first step",
                         "try again with an earlier --start-step");
         return;
     }

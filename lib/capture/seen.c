@@ -55,12 +55,12 @@ static struct ids_seen_window *find_window(struct ids_seen_process *process, int
     struct ids_seen_window *window = IDS_PUSH(process->windows, process->window_count, process->window_room);
     if (!window) return NULL;
     *window = (struct ids_seen_window){.number = number};
-    int64_t *const unknown[] = {&window->bytes,     &window->events,   &window->drops,       &window->first_step,
-                                &window->last_step, &window->steps,    &window->begin_ns,    &window->end_ns,
-                                &window->start_ns,  &window->stop_ns,  &window->publish_ns,  &window->waited_ns,
-                                &window->rate,      &window->samples,  &window->threads,     &window->late,
-                                &window->left_out,  &window->still,    &window->sampling_ns, &window->slow_step,
-                                &window->slow_ns,   &window->median_ns};
+    int64_t *const unknown[] = {&window->bytes,     &window->events,    &window->drops,       &window->first_step,
+                                &window->last_step, &window->steps,     &window->begin_ns,    &window->end_ns,
+                                &window->start_ns,  &window->stop_ns,   &window->publish_ns,  &window->waited_ns,
+                                &window->rate,      &window->samples,   &window->threads,     &window->late,
+                                &window->left_out,  &window->still,     &window->sampling_ns, &window->slow_step,
+                                &window->slow_ns,   &window->median_ns, &window->slow_late_ns};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) *unknown[i] = -1;
     return window;
 }
@@ -82,6 +82,7 @@ static void read_written(struct ids_seen *seen, const struct ids_line *line, str
     window->reason = ids_line_text(&seen->arena, line, "reason");
     window->slow_step = ids_line_number(line, "slow_step");
     window->slow_ns = ids_line_number(line, "slow_ns");
+    window->slow_late_ns = ids_line_number(line, "slow_late_ns");
     window->median_ns = ids_line_number(line, "median_ns");
 }
 

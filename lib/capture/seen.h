@@ -20,6 +20,7 @@ struct ids_seen_window {
     int64_t begin_ns, end_ns, start_ns, stop_ns, publish_ns, waited_ns;
     const char *reason; /* why it was kept, if windows are judged */
     int64_t slow_step, slow_ns, median_ns;
+    int64_t slow_late_ns; /* of that step, before the window opened */
     int64_t rate, samples, threads, late, left_out, still,
         sampling_ns;       /* sampled stacks (collectors/common/stacks.h) */
     const char *no_stacks; /* why none were sampled; NULL */

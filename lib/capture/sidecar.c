@@ -156,6 +156,7 @@ static void put_window(struct ids_json *json, const struct ids_seen_window *wind
         put_text(json, "reason", window->reason);
         put_number(json, "slow_step", window->slow_step);
         put_number(json, "slow_ns", window->slow_ns);
+        put_number(json, "slow_late_ns", window->slow_late_ns);
         put_number(json, "median_ns", window->median_ns);
     }
     ids_json_end(json);

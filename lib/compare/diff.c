@@ -84,6 +84,7 @@ int ids_diff_make(const struct ids_side *a, const struct ids_side *b, const stru
     if (!code && ids_is_slice(options) && !diff->has_ops && !diff->has_kernels)
         code = ids_fail(err, IDS_USAGE, "no op of either side is in %s; 'idsprof report RUN --section ops' lists them",
                         ids_slice_name(options, &diff->report));
+    if (!code) code = ids_alike_list_make(&diff->op_matches, &diff->alike, err);
     const struct ids_matches *most = diff->has_ops ? &diff->op_matches : &diff->kernel_matches;
     if (!code) code = ids_structure_make(a, b, most, !ids_is_slice(options), &diff->report, &diff->structure, err);
     if (!code)
@@ -113,6 +114,7 @@ void ids_diff_done(struct ids_diff *diff) {
         ids_items_done(&diff->ops[side]);
         ids_items_done(&diff->kernels[side]);
     }
+    ids_alike_list_done(&diff->alike);
     ids_matches_done(&diff->op_matches);
     ids_matches_done(&diff->kernel_matches);
     ids_sums_done(&diff->modules);

@@ -4,6 +4,7 @@
 #ifndef IDS_LIB_COMPARE_DIFF_H
 #define IDS_LIB_COMPARE_DIFF_H
 
+#include "lib/compare/alike_matches.h"
 #include "lib/compare/comparability.h"
 #include "lib/compare/structure.h"
 #include "lib/compare/sums.h"
@@ -33,6 +34,7 @@ struct ids_diff {
     struct ids_parts parts;
     struct ids_items ops[2], kernels[2];
     struct ids_matches op_matches, kernel_matches;
+    struct ids_alike_list alike; /* of op_matches */
     int has_ops, has_kernels;
     struct ids_sums modules, scopes, families, collectives;
     struct ids_changes changes;

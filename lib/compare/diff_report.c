@@ -144,12 +144,44 @@ static const struct ids_table_def changes_def = {
 static const struct ids_column_def op_columns[] = {MATCH_COLUMNS(name, "op")};
 static const struct ids_table_def ops_def = {
     "ops",
-    "ops by contribution",
+    "single ops by contribution",
     op_columns,
     COUNT_OF(op_columns),
     "One row per op of either side, per step (or in the window) and device, largest contribution first: same, slower, "
     "faster, added, removed; matched by fingerprint, shape (name without number, and shape), place (in the program) or "
     "name.",
+    IDS_TABLE_TOP};
+static const struct ids_column_def computation_columns[] = {
+    {"change", "change", IDS_UNIT_TIME, 0},
+    {"a", "before", IDS_UNIT_TIME, 0},
+    {"b", "after", IDS_UNIT_TIME, 0},
+    {"class", "class", IDS_UNIT_NONE, 0},
+    {"ops", "alike", IDS_UNIT_COUNT, IDS_COLUMN_SPARE},
+    {"name", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"category", "category", IDS_UNIT_NONE, 0},
+    {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"by", "matched by", IDS_UNIT_NONE, 0},
+    {"op_name", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"ratio", "ratio", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
+    {"shape", "shape", IDS_UNIT_NONE, IDS_COLUMN_DETAIL | IDS_COLUMN_TELLS},
+    {"count_a", "executions before", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
+    {"count_b", "executions after", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
+    {"largest", "largest", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"largest_change", "largest change", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"low", "at least", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"high", "at most", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"source", "source", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+};
+static const struct ids_table_def computations_def = {
+    "computations",
+    "ops by contribution",
+    computation_columns,
+    COUNT_OF(computation_columns),
+    "The rows of ops by what they compute, largest contribution first: ops of one program with the same fingerprints "
+    "that changed in the same way (class) are one row. `ops` is how many they are, none where it is one; `largest` the "
+    "one that changed most. The interval is that of a single op; a sum has none. A * stands for the numbers in which "
+    "names and places differ.",
     IDS_TABLE_TOP};
 static const struct ids_column_def kernel_columns[] = {MATCH_COLUMNS(name, "kernel")};
 static const struct ids_table_def kernels_def = {"kernels",
@@ -206,9 +238,9 @@ static const struct ids_table_def collectives_def = {
     "collectives", "collectives", sum_columns, COUNT_OF(sum_columns), "Collective ops put together by kind.", 0};
 
 const struct ids_table_def *const ids_diff_tables[] = {
-    &ids_findings_table, &headline_def,    &waterfall_def,         &structure_def, &parts_def,
-    &changes_def,        &ops_def,         &kernels_def,           &families_def,  &scopes_def,
-    &modules_def,        &collectives_def, &ids_held_changes_table};
+    &ids_findings_table, &headline_def,     &waterfall_def,   &structure_def,         &parts_def,
+    &changes_def,        &computations_def, &ops_def,         &kernels_def,           &families_def,
+    &scopes_def,         &modules_def,      &collectives_def, &ids_held_changes_table};
 const int ids_diff_table_count = COUNT_OF(ids_diff_tables);
 
 /* ---- values ---- */
@@ -463,6 +495,41 @@ static void list_matches(struct ids_diff *diff, const struct ids_table_def *def,
     }
 }
 
+static void list_computations(struct ids_diff *diff) {
+    struct ids_report *report = &diff->report;
+    struct ids_table *table = ids_report_table(report, &computations_def);
+    for (size_t i = 0; i < diff->alike.count; i++) {
+        const struct ids_alike_matches *alike = &diff->alike.at[i];
+        const struct ids_match *match = alike->largest;
+        const struct ids_item *a = match->a, *b = match->b, *item = b ? b : a;
+        const int is_one = alike->names.count == 1;
+        if (!item) continue; /* a match has a side */
+        struct ids_value row[] = {
+            time_of(alike->change_ps),
+            a ? time_of(alike->a_ps) : ids_no_value(IDS_UNIT_TIME),
+            b ? time_of(alike->b_ps) : ids_no_value(IDS_UNIT_TIME),
+            ids_text_value(ids_match_class_name(match->class)),
+            is_one ? ids_no_value(IDS_UNIT_COUNT) : ids_int_value(IDS_UNIT_COUNT, (int64_t)alike->names.count),
+            ids_text_value(ids_alike_name(report, &alike->names)),
+            text_of(item->category),
+            text_of(item->module),
+            text_of(ids_match_by_name(match->by)),
+            text_of(ids_alike_place(report, &alike->names)),
+            ratio_of(a && b, alike->a_ps, alike->b_ps),
+            text_of(item->shape),
+            a ? ids_real_value(IDS_UNIT_NUMBER, alike->count_a) : ids_no_value(IDS_UNIT_NUMBER),
+            b ? ids_real_value(IDS_UNIT_NUMBER, alike->count_b) : ids_no_value(IDS_UNIT_NUMBER),
+            ids_text_value(item->name),
+            time_of(match->change_ps),
+            is_one ? bound_of(&match->interval, match->interval.mean.low) : ids_no_value(IDS_UNIT_TIME),
+            is_one ? bound_of(&match->interval, match->interval.mean.high) : ids_no_value(IDS_UNIT_TIME),
+            text_of(item->source),
+            text_of(item->fingerprint),
+        };
+        IDS_ROW(report, table, computation_columns, row);
+    }
+}
+
 /* Only families have the column of passes. */
 static void list_sums(struct ids_diff *diff, const struct ids_table_def *def, const struct ids_sums *sums) {
     struct ids_table *table = ids_report_table(&diff->report, def);
@@ -540,6 +607,7 @@ void ids_diff_report(struct ids_diff *diff) {
     list_structure(diff);
     list_parts(diff);
     list_changes(diff);
+    list_computations(diff);
     list_matches(diff, &ops_def, &diff->op_matches);
     list_matches(diff, &kernels_def, &diff->kernel_matches);
     list_sums(diff, &families_def, &diff->families);

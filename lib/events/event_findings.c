@@ -191,6 +191,7 @@ static int put_op(struct putter *putter, size_t o) {
     put_if(putter, insert, op->memory_bytes >= 0, op->memory_bytes);
     put_if(putter, insert, op->model_flops >= 0, op->model_flops);
     put_word(putter, insert, ids_multiplier_name(ids_multiplier_of(op->element)));
+    put_word(putter, insert, op->narrower ? ids_multiplier_name(ids_multiplier_of(op->narrower)) : "");
     put_word(putter, insert, ids_cost_source_name((enum ids_cost_source)op->cost_source));
     put_int(putter, insert, op->framework);
     put_int(putter, insert, op->marker);
@@ -528,7 +529,7 @@ static int put_everything(struct putter *putter) {
          trace->host_count, put_clock},
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
         {"INSERT INTO device_peak VALUES (?,?,?,?)", findings->peak_count, put_peak},
-        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
+        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
         {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT INTO device_step VALUES (?,?,?,?,?)", findings->device_step_count, put_device_step},

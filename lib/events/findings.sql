@@ -46,11 +46,12 @@ CREATE TABLE op (             -- an instruction of a compiled program (HLO), or 
     memory_bytes INTEGER,     -- of these, what is in the main memory of the device; NULL unknown
     model_flops INTEGER,      -- per execution, of the model: without what is computed again; NULL unknown
     multiplies TEXT,          -- the unit that computes it: bf16, f32 and the like multiply matrices, else vector
+    narrower TEXT,            -- of a kernel that multiplies two types: the unit for the one of fewer bits; NULL: it does not
     cost_source TEXT,         -- who counted its flops and bytes: file, or model (idsprof, over the program); NULL nobody
     is_framework INTEGER NOT NULL, -- 1: no instruction but an op of the framework, which launched kernels: aten::addmm
     is_marker INTEGER NOT NULL, -- 1: only begins or ends something asynchronous
     is_container INTEGER NOT NULL, -- 1: a loop, condition or call: its time is that of the ops inside
-    waste TEXT,               -- what its time is wasted on: recomputed, repeated, replicated, gathered, reduced, layout, convert, padding, attention, serial; NULL: nothing is known
+    waste TEXT,               -- what its time is wasted on: recomputed, repeated, constant, invariant, replicated, gathered, reduced, layout, convert, padding, attention, serial; NULL: nothing is known
     waste_why TEXT            -- what shows it; NULL where nothing more is known
 );
 CREATE TABLE launch_shape (   -- how kernels were launched

@@ -154,6 +154,7 @@ SELECT
     l.occupancy AS occupancy, -- theoretical, 0 to 1; NULL where unknown
     l.achieved_occupancy AS achieved_occupancy, -- as Kineto estimates it from the size of the grid; NULL where unknown
     l.limited_by AS limited_by, -- what keeps more threads from being resident; NULL where unknown
+    l.blocks_at_once AS blocks_at_once, -- of a multiprocessor; NULL where unknown
     l.waves AS waves,         -- blocks of the grid, in times of what the device holds at once; NULL where unknown
     a.matrix_units AS matrix_units, -- used, not used, or missed (the device has them for that type); NULL where the name does not tell
     a.is_in_graph AS is_in_graph, -- 1: as part of a CUDA graph
@@ -596,8 +597,12 @@ FROM (
             max(CASE WHEN o.is_marker = 0 THEN o.flops END) * max(r.runs) AS flops,
             max(CASE WHEN o.is_marker = 0 THEN o.memory_bytes END) * max(r.runs) AS bytes,
             max(CASE WHEN o.is_marker = 0 THEN o.model_flops END) AS model_flops,
-            max(CASE WHEN o.is_marker = 0 THEN o.model_flops END) * 1e12 / max(p.flops) AS model_ps,
-            max(CASE WHEN o.is_marker = 0 THEN o.flops END) * max(r.runs) * 1e12 / max(p.flops) AS flops_ps,
+            max(CASE WHEN o.is_marker = 0 THEN o.model_flops END) * 1e12 /
+                (CASE WHEN sum(r.self_ps) > 0 AND max(o.flops) * max(r.runs) * 1e12 > max(p.flops) * sum(r.self_ps)
+                THEN coalesce(max(q.flops), max(p.flops)) ELSE max(p.flops) END) AS model_ps,
+            max(CASE WHEN o.is_marker = 0 THEN o.flops END) * max(r.runs) * 1e12 /
+                (CASE WHEN sum(r.self_ps) > 0 AND max(o.flops) * max(r.runs) * 1e12 > max(p.flops) * sum(r.self_ps)
+                THEN coalesce(max(q.flops), max(p.flops)) ELSE max(p.flops) END) AS flops_ps,
             max(CASE WHEN o.is_marker = 0 THEN o.memory_bytes END) * max(r.runs) * 1e12 / max(p.bandwidth) AS bytes_ps,
             max(CASE WHEN o.is_marker = 1 THEN o.memory_bytes END) * max(r.runs) AS copied_bytes,
             max(CASE WHEN o.is_marker = 1 THEN o.memory_bytes END) * max(r.runs) * 1e12 / max(p.bandwidth) AS copied_ps,
@@ -638,6 +643,7 @@ FROM (
         ) r
         JOIN op o ON o.id = r.op_id
         LEFT JOIN device_peak p ON p.device = r.device_id AND p.multiplies = o.multiplies
+        LEFT JOIN device_peak q ON q.device = r.device_id AND q.multiplies = o.narrower
         WHERE o.cost_source IS NOT NULL AND o.is_container = 0
             AND (o.is_marker = 0 OR (o.cost_source = 'file' AND o.memory_bytes > 0))
         GROUP BY r.run, r.device_id, r.op_id

@@ -5,15 +5,15 @@
 
 static uint64_t find(const struct ids_keymap *map, uint64_t id) {
     uint64_t index;
-    return ids_keymap_get(map, id + 1, &index) ? index : IDS_HLO_NONE;
+    return ids_keymap_get(map, ids_hlo_id_key((int64_t)id), &index) ? index : IDS_HLO_NONE;
 }
 
 static int number_all(struct ids_hlo_module *module) {
     for (size_t i = 0; i < module->instruction_count; i++) {
-        if (ids_keymap_add(&module->by_id, (uint64_t)module->instructions[i].id + 1, i) < 0) return -1;
+        if (ids_keymap_add(&module->by_id, ids_hlo_id_key(module->instructions[i].id), i) < 0) return -1;
     }
     for (size_t i = 0; i < module->computation_count; i++) {
-        if (ids_keymap_add(&module->computation_by_id, (uint64_t)module->computations[i].id + 1, i) < 0) return -1;
+        if (ids_keymap_add(&module->computation_by_id, ids_hlo_id_key(module->computations[i].id), i) < 0) return -1;
     }
     return 0;
 }

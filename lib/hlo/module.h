@@ -146,10 +146,15 @@ struct ids_hlo_module {
     size_t file_count, file_room, function_count, function_room, location_count, location_room;
     size_t frame_count, frame_room;
 
-    struct ids_keymap by_id, computation_by_id; /* id + 1 -> index */
+    struct ids_keymap by_id, computation_by_id; /* ids_hlo_id_key -> index */
     struct ids_keymap donated;                  /* parameters whose memory a result may take: their number + 1 */
     struct ids_arena texts;                     /* those that the file does not hold as they are */
 };
+
+/* Ids count from 0 in each computation, whose number stands in their upper half. */
+static inline uint64_t ids_hlo_id_key(int64_t id) {
+    return ids_key_of((uint64_t)id, 0);
+}
 
 void ids_hlo_module_init(struct ids_hlo_module *module);
 void ids_hlo_module_done(struct ids_hlo_module *module);

@@ -41,8 +41,8 @@ static void sum_allocations(const struct ids_hlo_buffers *buffers, struct ids_hl
 static uint32_t maker_of(const struct ids_hlo_module *module, const struct ids_hlo_buffer *buffer) {
     uint64_t index;
     if (buffer->instruction_id < 0) return IDS_HLO_NONE;
-    return ids_keymap_get(&module->by_id, (uint64_t)buffer->instruction_id + 1, &index) ? (uint32_t)index
-                                                                                        : IDS_HLO_NONE;
+    return ids_keymap_get(&module->by_id, ids_hlo_id_key(buffer->instruction_id), &index) ? (uint32_t)index
+                                                                                          : IDS_HLO_NONE;
 }
 
 static int64_t padding_of(const struct ids_hlo_module *module, uint32_t instruction, int64_t bytes) {

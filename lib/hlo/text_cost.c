@@ -77,6 +77,14 @@ static double product_of(const struct array *left, const struct array *right, co
     return fits && m * k * n > 0 ? 2 * m * n * k : -1;
 }
 
+/* A kernel that multiplies two types converts one of them: into which, its text does not say. */
+static void set_types(struct ids_hlo_text_cost *cost, const struct array *left, const struct array *right) {
+    int left_bits = ids_hlo_element_bits(left->element), right_bits = ids_hlo_element_bits(right->element);
+    if (cost->product_flops < 0 || left_bits <= 0 || right_bits <= 0 || left_bits == right_bits) return;
+    cost->element = (uint8_t)(left_bits > right_bits ? left->element : right->element);
+    cost->narrower = (uint8_t)(left_bits > right_bits ? right->element : left->element);
+}
+
 int ids_hlo_text_cost(struct ids_text text, struct ids_hlo_text_cost *ret_cost) {
     struct array arrays[3] = {{.rank = 0}}, array; /* the result, the first two operands */
     struct array pair[2] = {{.rank = 0}};          /* the first two of a tuple */
@@ -107,6 +115,9 @@ int ids_hlo_text_cost(struct ids_text text, struct ids_hlo_text_cost *ret_cost) 
     }
     ret_cost->element = (uint8_t)arrays[1].element;
     if (results == 2) ret_cost->copied_bytes = copied_by(pair);
-    if (operands >= 2) ret_cost->product_flops = product_of(&arrays[1], &arrays[2], &arrays[0]);
+    if (operands >= 2) {
+        ret_cost->product_flops = product_of(&arrays[1], &arrays[2], &arrays[0]);
+        set_types(ret_cost, &arrays[1], &arrays[2]);
+    }
     return 1;
 }

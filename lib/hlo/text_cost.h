@@ -10,6 +10,7 @@ struct ids_hlo_text_cost {
     double copied_bytes;  /* of what starts an asynchronous copy: those of the main memory that it reads and writes */
     double product_flops; /* of the first two operands, if the result is their product as matrices; -1 it is none */
     uint8_t element;      /* of the first operand, as lib/hlo/element.h numbers types; 0 unknown */
+    uint8_t narrower;     /* of a product of two types: the one of fewer bits, and `element` is the other; else 0 */
 };
 
 /* Returns 0 when the text is no op. One that is cut off gives what is there. */

@@ -5,13 +5,15 @@
 #include "lib/hlo/shape.h"
 #include "lib/hlo/waste_graph.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *ids_waste_name(enum ids_waste waste) {
-    static const char *const names[] = {NULL,     "recomputed", "repeated", "replicated", "gathered", "reduced",
-                                        "layout", "convert",    "padding",  "attention",  "serial"};
+    static const char *const names[] = {NULL,         "recomputed", "repeated", "constant", "invariant",
+                                        "replicated", "gathered",   "reduced",  "layout",   "convert",
+                                        "padding",    "attention",  "serial"};
     return (unsigned)waste < IDS_WASTE_COUNT ? names[waste] : NULL;
 }
 
@@ -19,7 +21,7 @@ const char *ids_waste_name(enum ids_waste waste) {
 
 static const struct {
     const char *opcode;
-    uint16_t deed;
+    uint32_t deed;
 } known[] = {
     {"parameter", IDS_DOES_NOTHING},
     {"tuple", IDS_DOES_NOTHING},
@@ -29,6 +31,8 @@ static const struct {
     {"copy", IDS_DOES_MOVE},
     {"transpose", IDS_DOES_MOVE},
     {"reshape", IDS_DOES_MOVE},
+    {"broadcast", IDS_DOES_FILL},
+    {"iota", IDS_DOES_FILL},
     {"convert", IDS_DOES_CONVERT},
     {"pad", IDS_DOES_PAD},
     {"dot", IDS_DOES_PRODUCT},
@@ -52,12 +56,12 @@ static const struct {
 };
 
 /* A library's product of many matrices has a result of three dimensions: XLA flattens those of one. */
-static uint16_t deed_of_call(const struct ids_hlo_module *module, const struct ids_hlo_instruction *of) {
+static uint32_t deed_of_call(const struct ids_hlo_module *module, const struct ids_hlo_instruction *of) {
     static const char *const products[] = {"gemm", "matmul", "dot", "conv"};
     int batches = of->shape != IDS_HLO_NONE && module->shapes[of->shape].dimensions.count >= 3;
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         if (ids_text_contains(ids_hlo_call_target(module, of), products[i]))
-            return (uint16_t)(IDS_DOES_PRODUCT | IDS_DOES_DIFFER | (batches ? IDS_DOES_BATCHES : 0));
+            return (uint32_t)(IDS_DOES_PRODUCT | IDS_DOES_DIFFER | (batches ? IDS_DOES_BATCHES : 0));
     }
     return IDS_DOES_DIFFER;
 }
@@ -75,11 +79,11 @@ static int dot_batches(const struct ids_hlo_module *module, const struct ids_hlo
     return 0;
 }
 
-static uint16_t deed_of(const struct ids_hlo_module *module, const struct ids_hlo_instruction *of) {
+static uint32_t deed_of(const struct ids_hlo_module *module, const struct ids_hlo_instruction *of) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!ids_text_is(of->opcode, known[i].opcode)) continue;
         int batches = ids_text_is(of->opcode, "dot") && dot_batches(module, of);
-        return (uint16_t)(known[i].deed | (batches ? IDS_DOES_BATCHES : 0));
+        return (uint32_t)(known[i].deed | (batches ? IDS_DOES_BATCHES : 0));
     }
     if (ids_text_is(of->opcode, "custom-call")) return deed_of_call(module, of);
     if (ids_collective_of_opcode(of->opcode)) return IDS_DOES_COLLECTIVE;
@@ -93,10 +97,19 @@ uint32_t ids_waste_inside(const struct ids_hlo_module *module, uint32_t instruct
 }
 
 /* What a reduction calls for each pair of elements. */
-static uint16_t peak_of(const struct ids_waste_graph *graph, uint32_t reduction, uint32_t computation) {
+static uint32_t peak_of(const struct ids_waste_graph *graph, uint32_t reduction, uint32_t computation) {
     const struct ids_hlo_range *called = &graph->module->instructions[reduction].called;
     uint64_t pair = called->count ? graph->module->called[called->first] : UINT64_MAX;
     return pair < computation && graph->inside[pair] & IDS_DOES_MAXIMUM ? IDS_DOES_PEAK : 0;
+}
+
+/* Whether what the instruction calls gives another result each time. */
+static uint32_t differs_inside(const struct ids_waste_graph *graph, uint32_t instruction, uint32_t computation) {
+    const struct ids_hlo_range *called = &graph->module->instructions[instruction].called;
+    uint32_t deeds = 0;
+    for (uint32_t k = called->first; k < called->first + called->count; k++)
+        deeds |= graph->module->called[k] < computation ? graph->inside[graph->module->called[k]] : IDS_DOES_DIFFER;
+    return deeds & (IDS_DOES_DIFFER | IDS_DIFFERS_INSIDE | IDS_DOES_COLLECTIVE) ? IDS_DIFFERS_INSIDE : 0;
 }
 
 /* Computations come before those that call them; what does not is not looked into. */
@@ -109,6 +122,7 @@ static void tell_deeds(struct ids_waste_graph *graph) {
             graph->deeds[i] = deed_of(module, &module->instructions[i]);
             if (graph->deeds[i] == IDS_DOES_REDUCE) graph->deeds[i] |= peak_of(graph, i, c);
             if (inside != IDS_HLO_NONE) graph->deeds[i] = inside < c ? graph->inside[inside] : IDS_DOES_DIFFER;
+            if (graph->deeds[i] & IDS_DOES_CALL) graph->deeds[i] |= differs_inside(graph, i, c);
             graph->inside[c] |= graph->deeds[i];
         }
     }
@@ -153,11 +167,11 @@ static int is_recomputed(const struct ids_hlo_module *module, const struct ids_h
 }
 
 /* What prepares operands for others, and nothing else. */
-static enum ids_waste mover_of(uint16_t deeds) {
+static enum ids_waste mover_of(uint32_t deeds) {
     enum { BESIDE = IDS_DOES_NOTHING | IDS_DOES_MOVE };
-    if (!(deeds & ~BESIDE) && deeds & IDS_DOES_MOVE) return IDS_WASTE_LAYOUT;
-    if (!(deeds & ~(BESIDE | IDS_DOES_CONVERT)) && deeds & IDS_DOES_CONVERT) return IDS_WASTE_CONVERT;
-    if (!(deeds & ~(BESIDE | IDS_DOES_CONSTANT | IDS_DOES_PAD | IDS_DOES_SLICE)) && deeds & IDS_DOES_PAD)
+    if (!(deeds & ~(uint32_t)BESIDE) && deeds & IDS_DOES_MOVE) return IDS_WASTE_LAYOUT;
+    if (!(deeds & ~(uint32_t)(BESIDE | IDS_DOES_CONVERT)) && deeds & IDS_DOES_CONVERT) return IDS_WASTE_CONVERT;
+    if (!(deeds & ~(uint32_t)(BESIDE | IDS_DOES_CONSTANT | IDS_DOES_PAD | IDS_DOES_SLICE)) && deeds & IDS_DOES_PAD)
         return IDS_WASTE_PAD;
     return IDS_NO_WASTE;
 }
@@ -169,42 +183,51 @@ static void find_movers(struct ids_waste_graph *graph, const struct ids_hlo_rang
         enum ids_waste kind = mover_of(graph->deeds[i]);
         uint32_t use = graph->first_use[i];
         if (kind) ids_waste_set(graph, i, kind, use == IDS_HLO_NONE ? use : graph->user_of[use], IDS_HLO_NONE);
-        if (graph->deeds[i] & ~(IDS_DOES_NOTHING | IDS_DOES_CALL) && !graph->of[i].computed_once &&
-            is_recomputed(module, of))
+        if (graph->deeds[i] & ~(uint32_t)(IDS_DOES_NOTHING | IDS_DOES_CALL | IDS_DIFFERS_INSIDE) &&
+            !graph->of[i].computed_once && is_recomputed(module, of))
             ids_waste_set(graph, i, IDS_WASTE_RECOMPUTED, IDS_HLO_NONE, IDS_HLO_NONE);
     }
 }
 
 /* A loop, or what may give another result a second time, is no repetition. Nor is what is too cheap to be kept. */
-static int can_repeat(uint16_t deeds) {
-    enum { WORK = IDS_DOES_COMPUTE | IDS_DOES_PRODUCT | IDS_DOES_REDUCE | IDS_DOES_EXP | IDS_DOES_COLLECTIVE };
+static int can_repeat(uint32_t deeds) {
+    enum {
+        WORK =
+            IDS_DOES_COMPUTE | IDS_DOES_FILL | IDS_DOES_PRODUCT | IDS_DOES_REDUCE | IDS_DOES_EXP | IDS_DOES_COLLECTIVE
+    };
     return (deeds & WORK) && !(deeds & (IDS_DOES_DIFFER | IDS_DOES_CALL | IDS_DOES_CONSTANT));
 }
 
-static int find_repeated(struct ids_waste_graph *graph, const struct ids_hlo_range *range) {
-    const struct ids_hlo_module *module = graph->module;
-    struct ids_keymap first = {0};
-    int failed = 0;
-    for (uint32_t i = range->first; i < range->first + range->count && !failed; i++) {
-        const struct ids_hlo_instruction *of = &module->instructions[i];
+/* What replica groups a collective has is no operand, and takes no part in the fingerprint. */
+static uint64_t key_of(const struct ids_waste_graph *graph, uint32_t instruction) {
+    const struct ids_hlo_instruction *of = &graph->module->instructions[instruction];
+    uint64_t key = of->fingerprint;
+    for (uint32_t o = 0; o < of->operands.count; o++) {
+        uint32_t operand = ids_waste_operand(graph, instruction, o);
+        key = ids_key_of(key, operand == IDS_HLO_NONE ? 0 : graph->value[operand]);
+    }
+    if (of->groups != IDS_HLO_NONE) {
+        struct ids_text groups = graph->module->groups[of->groups];
+        key = ids_key_of(key, ids_hash_bytes(groups.at, groups.length));
+    }
+    return key;
+}
+
+/* `first`: key -> index + 1, of what was met in this computation or in one that runs it. */
+static int find_repeated(struct ids_waste_graph *graph, const struct ids_hlo_range *range, struct ids_keymap *first) {
+    for (uint32_t i = range->first; i < range->first + range->count; i++) {
+        const struct ids_hlo_instruction *of = &graph->module->instructions[i];
         if (!can_repeat(graph->deeds[i]) || !of->operands.count || !of->fingerprint) continue;
-        uint64_t key = of->fingerprint;
-        for (uint32_t o = 0; o < of->operands.count; o++)
-            key = ids_key_of(key, (uint64_t)ids_waste_operand(graph, i, o) + 1);
-        if (of->groups != IDS_HLO_NONE) {
-            struct ids_text groups = module->groups[of->groups];
-            key = ids_key_of(key, ids_hash_bytes(groups.at, groups.length));
-        }
-        uint64_t *place = ids_keymap_at(&first, key);
-        failed = !place;
+        uint64_t *place = ids_keymap_at(first, key_of(graph, i));
+        if (!place) return -1;
         enum ids_waste kind = graph->deeds[i] & IDS_DOES_COLLECTIVE ? IDS_WASTE_REPLICATED : IDS_WASTE_REPEATED;
-        if (place && *place)
-            ids_waste_set(graph, i, kind, (uint32_t)*place - 1, IDS_HLO_NONE);
-        else if (place)
+        uint32_t other = *place ? (uint32_t)*place - 1 : IDS_HLO_NONE;
+        if (other != IDS_HLO_NONE && ids_waste_runs_inside(graph, i, graph->computation[other]))
+            ids_waste_set(graph, i, kind, other, IDS_HLO_NONE);
+        else
             *place = (uint64_t)i + 1;
     }
-    ids_keymap_done(&first);
-    return failed;
+    return 0;
 }
 
 /* --- all of it -------------------------------------------------------------------------------------------------- */
@@ -213,12 +236,16 @@ static int look(struct ids_waste_graph *graph) {
     const struct ids_hlo_module *module = graph->module;
     tell_deeds(graph);
     tell_uses(graph);
+    ids_waste_values(graph);
+    struct ids_keymap first = {0};
     int failed = ids_waste_again(graph);
-    for (uint32_t c = 0; c < module->computation_count && !failed; c++) {
+    for (uint32_t c = (uint32_t)module->computation_count; c-- > 0 && !failed;) { /* what runs others is first */
         if (module->computations[c].is_fusion) continue;
         find_movers(graph, &module->computations[c].instructions);
-        failed = find_repeated(graph, &module->computations[c].instructions);
+        failed = find_repeated(graph, &module->computations[c].instructions, &first);
     }
+    ids_keymap_done(&first);
+    ids_waste_same(graph);
     ids_waste_collectives(graph);
     ids_waste_attention(graph);
     ids_split_find(graph);
@@ -230,14 +257,24 @@ int ids_hlo_waste_find(const struct ids_hlo_module *module, struct ids_hlo_waste
     struct ids_waste_graph graph = {.module = module,
                                     .budget = 64 * (int64_t)(count + operands),
                                     .inside = calloc(module->computation_count + 1, sizeof *graph.inside),
+                                    .caller = malloc((module->computation_count + 1) * sizeof *graph.caller),
+                                    .computation = calloc(count, sizeof *graph.computation),
+                                    .value = calloc(count, sizeof *graph.value),
+                                    .source = malloc(count),
                                     .deeds = calloc(count, sizeof *graph.deeds),
                                     .first_use = malloc(count * sizeof *graph.first_use),
                                     .next_use = malloc(operands * sizeof *graph.next_use),
                                     .user_of = malloc(operands * sizeof *graph.user_of),
                                     .of = calloc(count, sizeof *graph.of)};
-    int failed = !graph.inside || !graph.deeds || !graph.first_use || !graph.next_use || !graph.user_of || !graph.of ||
-                 look(&graph);
+    int failed = !graph.inside || !graph.caller || !graph.computation || !graph.value || !graph.source ||
+                 !graph.deeds || !graph.first_use || !graph.next_use || !graph.user_of || !graph.of;
+    if (!failed) memset(graph.source, IDS_FROM_CALLS, count);
+    if (!failed) failed = look(&graph);
     free(graph.inside);
+    free(graph.caller);
+    free(graph.computation);
+    free(graph.value);
+    free(graph.source);
     free(graph.deeds);
     free(graph.first_use);
     free(graph.next_use);
@@ -317,6 +354,15 @@ static void put_mover(struct wording *to, const struct ids_hlo_module *module, c
     put_name(to, module, of->other);
 }
 
+static void put_invariant(struct wording *to, const struct ids_hlo_module *module, const struct ids_hlo_waste *of) {
+    char rounds[48] = "";
+    if (of->rounds) snprintf(rounds, sizeof rounds, ", %" PRIu32 " times", of->rounds);
+    put_z(to, "of what the loop ");
+    put_name(to, module, of->other);
+    put_z(to, " does not change");
+    put_z(to, rounds);
+}
+
 static void put_attention(struct wording *to, const struct ids_hlo_module *module, const struct ids_hlo_waste *of,
                           uint32_t instruction) {
     put_z(to, "softmax ");
@@ -335,6 +381,12 @@ size_t ids_hlo_waste_text(const struct ids_hlo_module *module, const struct ids_
     case IDS_WASTE_REPEATED:
         put_z(&to, "the same of the same operands as ");
         put_name(&to, module, of->other);
+        break;
+    case IDS_WASTE_CONSTANT:
+        put_z(&to, "of constants alone, so that it is the same in each call");
+        break;
+    case IDS_WASTE_INVARIANT:
+        put_invariant(&to, module, of);
         break;
     case IDS_WASTE_REPLICATED:
         if (of->other == IDS_HLO_NONE) {

@@ -13,6 +13,8 @@ enum ids_waste {
     IDS_NO_WASTE,
     IDS_WASTE_RECOMPUTED, /* a second time: by jax.checkpoint, by XLA's own ".remat", by PyTorch's checkpoint */
     IDS_WASTE_REPEATED,   /* the same computation of the same operands as `other` */
+    IDS_WASTE_CONSTANT,   /* computed of constants alone: the same in each call */
+    IDS_WASTE_INVARIANT,  /* in loop `other`, of what that does not change: `also` */
     IDS_WASTE_REPLICATED, /* a collective of what every device has already, or of one device */
     IDS_WASTE_GATHERED,   /* an all-gather of which `other` takes a slice */
     IDS_WASTE_REDUCED,    /* an all-reduce of which `other` takes a slice: a reduce-scatter would do */
@@ -49,6 +51,7 @@ struct ids_hlo_waste {
     uint8_t split;         /* enum ids_split */
     uint8_t computed_once; /* 1: named as computed again for the backward pass, and the program has it once */
     uint32_t other, also;  /* instructions that show it; IDS_HLO_NONE: none */
+    uint32_t rounds;       /* of the loop that IDS_WASTE_INVARIANT is in; 0 unknown */
 };
 
 /* One for each instruction of the module, to be freed: *ret_of stays NULL where there is nothing to say. 0 or

@@ -170,7 +170,7 @@ static int add_member(struct ids_finder *finder, struct ids_candidates *candidat
                       const struct ids_run_file *status, const struct found *found) {
     struct ids_candidate *candidate = IDS_PUSH(candidates->items, candidates->count, candidates->room);
     if (!candidate) return ids_no_memory(finder->err);
-    candidate->suffix = found->suffix;
+    *candidate = (struct ids_candidate){.suffix = found->suffix};
     return describe_member(path, status, found->member, finder->list.reader, &candidate->file, finder->err);
 }
 

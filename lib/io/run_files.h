@@ -16,6 +16,10 @@
  * Of these one run takes each rank once, and only files whose times lie within 5 minutes of its first one: a worker
  * that writes a profile again begins another run. A file that is there packed and plain is taken once, and the other is
  * `also`.
+ *
+ * Partials (*.idspart) are one run where no other profiles lie beside them. Among profiles each is what it was made of,
+ * by the name that it recorded: a host of their run, or passed over (`also`) where that profile, or another form of the
+ * same host, is there too.
  */
 #ifndef IDS_LIB_IO_RUN_FILES_H
 #define IDS_LIB_IO_RUN_FILES_H

@@ -16,8 +16,15 @@ enum {
     ONE_RUN_SECONDS = 300,
 };
 
-static int by_file_path(const void *a, const void *b) {
-    return strcmp(((const struct ids_run_file *)a)->path, ((const struct ids_run_file *)b)->path);
+static const char *name_of(const struct ids_run_file *file) {
+    return file->origin ? file->origin : ids_last_component(file->path, strlen(file->path));
+}
+
+/* All are of one folder. */
+static int by_name(const void *a, const void *b) {
+    const struct ids_run_file *left = a, *right = b;
+    int order = strcmp(name_of(left), name_of(right));
+    return order ? order : strcmp(left->path, right->path);
 }
 
 const char ids_same_run[] = "of a run whose other file is read, which holds as much or more";
@@ -69,8 +76,8 @@ static void run_done(struct ids_run_files *run) {
 static int add_run(struct ids_finder *finder, struct ids_run_files *run) {
     struct ids_run_files *place = IDS_PUSH(finder->list.runs, finder->list.run_count, finder->run_room);
     if (!place) return ids_no_memory(finder->err);
-    qsort(run->files, run->file_count, sizeof *run->files, by_file_path);
-    if (run->beside_count) qsort(run->beside, run->beside_count, sizeof *run->beside, by_file_path);
+    qsort(run->files, run->file_count, sizeof *run->files, by_name);
+    if (run->beside_count) qsort(run->beside, run->beside_count, sizeof *run->beside, by_name);
     *place = *run;
     *run = (struct ids_run_files){0};
     return 0;
@@ -81,17 +88,19 @@ static int add_run(struct ids_finder *finder, struct ids_run_files *run) {
 static int settle_named(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates) {
     struct ids_run_files run = {.path = strdup(folder)};
     size_t room = 0, beside_room = 0;
-    int best = INT_MAX, code = run.path ? 0 : ids_no_memory(finder->err);
+    int best = INT_MAX, is_there = 0, code = run.path ? 0 : ids_no_memory(finder->err);
     for (size_t i = 0; i < candidates->count; i++) {
-        if (candidates->items[i].suffix.generic || candidates->items[i].suffix.beside) continue;
-        if (candidates->items[i].suffix.rank < best) best = candidates->items[i].suffix.rank;
+        const struct ids_candidate *candidate = &candidates->items[i];
+        if (candidate->suffix.generic || candidate->suffix.beside) continue;
+        is_there = 1;
+        if (!candidate->file.origin && candidate->suffix.rank < best) best = candidate->suffix.rank;
     }
     for (size_t i = 0; i < candidates->count && !code; i++) {
         struct ids_candidate *candidate = &candidates->items[i];
         if (candidate->suffix.generic) continue;
         if (candidate->suffix.beside) {
-            if (best != INT_MAX) code = push_beside(finder, &run, &beside_room, &candidate->file);
-        } else if (candidate->suffix.rank == best) {
+            if (is_there && !candidate->is_known) code = push_beside(finder, &run, &beside_room, &candidate->file);
+        } else if (candidate->file.origin ? !candidate->is_known : candidate->suffix.rank == best) {
             code = push_file(finder, &run, &room, &candidate->file);
         } else {
             code = note_also(finder, &run, candidate->file.path);
@@ -194,18 +203,20 @@ static int read_ranked(struct role *role) {
 }
 
 static int read_role(struct role *role, struct ids_candidate *candidate, const struct ids_run_kinds *kinds) {
-    const char *path = candidate->file.path, *name = ids_last_component(path, strlen(path));
+    const char *name = name_of(&candidate->file);
     role->candidate = candidate;
     role->stem = strndup(name, strlen(name) - candidate->suffix.length);
     if (!role->stem) return -1;
-    int pytorch = !strncmp(kinds->generic[candidate->suffix.rank], ".pt.", 4);
+    int pytorch = candidate->suffix.length && !strncmp(kinds->generic[candidate->suffix.rank], ".pt.", 4);
     return pytorch ? read_pytorch(role) : read_ranked(role);
 }
 
 static int by_stem(const void *a, const void *b) {
     const struct role *left = a, *right = b;
     int order = strcmp(left->stem, right->stem);
-    return order ? order : left->candidate->suffix.rank - right->candidate->suffix.rank;
+    if (order) return order;
+    if (!left->candidate->file.origin != !right->candidate->file.origin) return left->candidate->file.origin ? 1 : -1;
+    return left->candidate->suffix.rank - right->candidate->suffix.rank;
 }
 
 /* Ranks of a job side by side, in the order of time; what is of no job by name. */
@@ -245,11 +256,13 @@ static size_t plain_length(const char *name) {
 }
 
 static int are_twins(const struct role *a, const struct role *b) {
+    if (b->candidate->is_known) return !strcmp(a->stem, b->stem);
+    if (b->candidate->file.origin) return 0;
     const char *left = a->candidate->file.path, *right = b->candidate->file.path;
     return plain_length(left) == plain_length(right) && !strncmp(left, right, plain_length(left));
 }
 
-/* A file that is there both packed and plain is taken once. Returns how many are left. */
+/* A file that is there both packed and plain, or as a partial too, is taken once. Returns how many are left. */
 static size_t join_twins(struct role *roles, size_t count) {
     size_t kept = 0;
     qsort(roles, count, sizeof *roles, by_stem);
@@ -322,6 +335,7 @@ static int settle_generic(struct ids_finder *finder, const char *folder, struct 
 }
 
 int ids_settle_folder(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates) {
-    int code = settle_named(finder, folder, candidates);
+    int code = ids_stand_in(finder, candidates);
+    if (!code) code = settle_named(finder, folder, candidates);
     return code ? code : settle_generic(finder, folder, candidates);
 }

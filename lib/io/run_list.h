@@ -18,7 +18,11 @@ struct ids_run_file {
     char *member;        /* its path in there, */
     size_t member_index; /* and where */
     struct ids_run_reader *reader;
+    char *origin; /* NULL, or of a partial that lies beside profiles the name of the one that it was made of */
 };
+
+/* Frees what the file holds. */
+void ids_run_file_done(struct ids_run_file *file);
 
 struct ids_run_files {
     char *path; /* what was asked for, or the run's folder */
@@ -61,6 +65,9 @@ struct ids_run_kinds {
      * for people, is the reason when it is none; *more is set to 1 when only what follows can tell (head.h). */
     int (*is_profile)(const uint8_t *head, size_t length, const char **ret_why, int *more);
     const char *const *beside; /* NULL: none. Of files that are read with the run in whose folder they are */
+    const char *partial;       /* NULL: none. Of files that are each made of one profile (lib/model/partial.h) */
+    /* The path of the profile that such a file was made of, as far as there is room; 0: it does not say. */
+    int (*origin_of)(const struct ids_run_file *file, char *path, size_t room);
 };
 
 #endif

@@ -16,6 +16,7 @@ void ids_run_file_done(struct ids_run_file *file) {
     free(file->path);
     free(file->archive);
     free(file->member);
+    free(file->origin);
     *file = (struct ids_run_file){0};
 }
 

@@ -1,5 +1,6 @@
 /* run_parts.h - the steps of ids_runs_find: what a name says (run_parts.c), which files of a folder are a run
- * (run_folder.c), what runs are called (run_names.c), members of archives (run_archive.c). */
+ * (run_folder.c), what partials stand for (run_stand_ins.c), what runs are called (run_names.c), members of archives
+ * (run_archive.c). */
 #ifndef IDS_LIB_IO_RUN_PARTS_H
 #define IDS_LIB_IO_RUN_PARTS_H
 
@@ -19,7 +20,8 @@ struct ids_suffix {
 
 struct ids_candidate {
     struct ids_run_file file;
-    struct ids_suffix suffix;
+    struct ids_suffix suffix; /* of a partial beside profiles that of its origin */
+    int is_known;             /* such a partial, whose origin or host is there too */
 };
 
 /* The files of one folder that may be of a run. */
@@ -43,7 +45,6 @@ struct ids_suffix ids_suffix_of(const char *name, const struct ids_run_kinds *ki
 int ids_is_beside(const char *name, const struct ids_run_kinds *kinds);
 const char *ids_last_component(const char *path, size_t length);
 char *ids_join_path(const char *folder, const char *name);
-void ids_run_file_done(struct ids_run_file *file);
 void ids_candidates_done(struct ids_candidates *candidates);
 int ids_add_note(struct ids_finder *finder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A file that is not taken, and why. */
@@ -55,6 +56,9 @@ int ids_may_look(struct ids_finder *finder);
 /* Does a file with a generic ending belong to the run that is in its folder anyhow (`named`: in a file whose ending
  * says so)? */
 int ids_is_companion(const char *folder, const char *path, int named);
+/* Partials that lie among profiles stand for those that they were made of: gives them `origin` and that one's ending.
+ * Nothing to do in a folder with partials alone, or none. */
+int ids_stand_in(struct ids_finder *finder, struct ids_candidates *candidates);
 /* Makes runs of a folder's files, which are moved; those with a generic ending are known to be profiles. */
 int ids_settle_folder(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates);
 /* Names for all runs of the list, none of them alike if that can be. `top` is the path that was asked for. */

@@ -66,7 +66,7 @@ static const struct ids_mcp_list lists[] = {
     {"headline", "figures", {"id", "title", "unit", "a", "b", "difference", "ratio", "verdict", "better", NULL}},
     {"structure", "programs", {"what", "where", "before", "after", "count", NULL}},
     {"changes", "changes", {"change", "text", "explain", NULL}},
-    {"ops", "ops", {"change", "a", "b", "name", "class", "module", "op_name", NULL}},
+    {"computations", "ops", {"change", "a", "b", "ops", "name", "class", "module", "op_name", NULL}},
 };
 
 /* What it says for programs; of what cannot be compared, no figure. */

@@ -259,14 +259,15 @@ static int same_allocator(struct ids_trace *trace, const struct ids_allocator *l
     return 0;
 }
 
-int ids_allocations_add_all(struct ids_trace *trace, const struct ids_trace *from, uint32_t first_track,
-                            uint32_t first_text, const uint32_t *texts) {
+int ids_allocations_add_all(struct ids_trace *trace, const struct ids_trace *from, uint32_t first_host,
+                            uint32_t first_track, uint32_t first_text, const uint32_t *texts) {
     uint32_t *places = calloc(from->allocator_count + 1, sizeof *places);
     if (!places) return -1;
     int failed = 0;
     for (size_t a = 0; a < from->allocator_count && !failed; a++) {
         struct ids_allocator like = from->allocators[a];
         like.count = 0;
+        like.host += first_host;
         failed = same_allocator(trace, &like, ids_trace_text(from, like.name), &places[a]);
     }
     for (size_t i = 0; i < from->allocation_count && !failed; i++) {

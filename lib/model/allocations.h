@@ -46,10 +46,10 @@ enum ids_allocator_source ids_allocator_source_of(struct ids_text name);
 /* Adds an event; one that does not say which allocator it is of is left out. 0, or -1 when memory ran out. */
 int ids_allocation_add(struct ids_trace *trace, uint32_t track, const struct ids_slice *slice,
                        enum ids_allocator_source source, int64_t at_ps);
-/* Adds all of `from`, whose tracks begin at `first_track` of the trace, and whose texts from the number first_text on
- * are `texts` there. 0, or -1 when memory ran out. */
-int ids_allocations_add_all(struct ids_trace *trace, const struct ids_trace *from, uint32_t first_track,
-                            uint32_t first_text, const uint32_t *texts);
+/* Adds all of `from`, whose hosts begin at first_host of the trace and tracks at first_track, and whose texts from the
+ * number first_text on are `texts` there. 0, or -1 when memory ran out. */
+int ids_allocations_add_all(struct ids_trace *trace, const struct ids_trace *from, uint32_t first_host,
+                            uint32_t first_track, uint32_t first_text, const uint32_t *texts);
 /* Puts them in order, by allocator and time, and finds the allocators' devices. 0, or -1 when memory ran out. */
 int ids_allocations_finish(struct ids_trace *trace);
 

@@ -26,11 +26,23 @@ void ids_assembly_done(struct ids_assembly *assembly) {
     free(assembly->at);
     free(assembly->spare);
     free(assembly->stack);
+    free(assembly->records.at);
     free(assembly->aggregate_of_name);
     *assembly = (struct ids_assembly){0};
 }
 
+void ids_assembly_keep_room(struct ids_assembly *assembly, struct ids_events *records) {
+    if (records->room > assembly->records.room) {
+        free(assembly->records.at);
+        assembly->records = (struct ids_events){.at = records->at, .room = records->room};
+    } else {
+        free(records->at);
+    }
+    *records = (struct ids_events){0};
+}
+
 void ids_assembly_inherit(struct ids_assembly *assembly, struct ids_assembly *ended) {
+    ids_assembly_keep_room(assembly, &ended->records);
     if (assembly->aggregate_of_name) return;
     assembly->aggregate_of_name = ended->aggregate_of_name;
     assembly->aggregate_room = ended->aggregate_room;
@@ -309,7 +321,7 @@ int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, 
         struct ids_events old = track->events;
         track->events = (struct ids_events){0};
         code = sweep(assembly, trace, track_id, &old, err);
-        free(old.at);
+        ids_assembly_keep_room(assembly, &old);
     } else {
         code = sweep(assembly, trace, track_id, NULL, err);
     }

@@ -26,6 +26,7 @@ struct ids_assembly {
     size_t spare_room;
     struct ids_open_event *stack;
     size_t depth, stack_room;
+    struct ids_events records;   /* none: room for those of the next track */
     uint64_t awaited;            /* link of the moment with which the thread began to wait; 0 none */
     int64_t awaited_ps;          /* when that moment's event ended */
     uint32_t *aggregate_of_name; /* index + 1 in trace->aggregates, valid where that is of the current track */
@@ -33,6 +34,9 @@ struct ids_assembly {
 };
 
 void ids_assembly_done(struct ids_assembly *assembly);
+/* Takes over what records that are no longer there lay in, for those of the next track: of a thread of XLA's CPU client
+ * nearly all of them go to a device. */
+void ids_assembly_keep_room(struct ids_assembly *assembly, struct ids_events *records);
 /* Takes over the buffers for the end of a track from an assembly that has ended one. So tracks that are read at the
  * same time share them: separate buffers for 8,000 devices, each with an entry per name, cost a second and 256 MB. */
 void ids_assembly_inherit(struct ids_assembly *assembly, struct ids_assembly *ended);

@@ -6,6 +6,7 @@
 #include "lib/model/clocks.h"
 #include "lib/model/held.h"
 #include "lib/model/keys.h"
+#include "lib/model/partial.h"
 #include "lib/model/programs.h"
 
 #include <stdio.h>
@@ -47,6 +48,10 @@ static int build_diag(struct ids_sink *sink, const struct ids_diag *diag, struct
     return ids_no_memory(err);
 }
 
+static int build_partial(struct ids_sink *sink, const void *bytes, size_t length, struct ids_error *err) {
+    return ids_partial_load(of(sink), bytes, length, &sink->read_as, err);
+}
+
 /* --- life ------------------------------------------------------------------------------------------------------- */
 
 int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
@@ -61,6 +66,7 @@ int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
         .memory = build_memory,
         .held = build_held,
         .diag = build_diag,
+        .partial = build_partial,
     };
     struct ids_builder *builder = calloc(1, sizeof *builder);
     if (!builder) return ids_no_memory(err);
@@ -86,6 +92,62 @@ struct ids_sink *ids_builder_sink(struct ids_builder *builder) {
 void ids_builder_bound(struct ids_builder *builder, uint64_t most_bytes, int64_t until_ps) {
     builder->held.most_bytes = most_bytes;
     builder->held.until_ps = until_ps;
+}
+
+void ids_builder_put_far(struct ids_builder *builder, ids_file_fn *make_file, uint64_t least_bytes) {
+    builder->make_file = make_file;
+    builder->near_least = least_bytes;
+}
+
+enum { FAR_READ_BYTES = 32 << 20 }; /* that are in memory at a time */
+
+/* Whole hosts make room for the next ones. A disk that has no room is asked once. */
+static void put_far(struct ids_builder *builder) {
+    struct ids_trace *trace = builder->trace;
+    struct ids_held_records *held = &builder->held;
+    struct ids_error unused = IDS_ERROR_INIT;
+    if (!builder->make_file || held->bytes < builder->near_least) return;
+    if (!trace->far) {
+        int fd = builder->make_file(&unused);
+        trace->far = fd < 0 ? NULL : ids_far_new(fd, FAR_READ_BYTES);
+    }
+    uint64_t moved = trace->far ? ids_trace_put_far(trace, builder->near_device, builder->near_track) : 0;
+    if (!moved) builder->make_file = NULL;
+    held->peak_bytes = ids_held_peak(held);
+    held->bytes -= moved < held->bytes ? moved : held->bytes;
+    builder->near_device = trace->device_count;
+    builder->near_track = trace->track_count;
+}
+
+static int end_tracks(struct ids_builder *builder, struct ids_error *err) {
+    int code = 0;
+    while (!code && builder->open_count)
+        code = ids_build_track_end(&builder->sink, builder->open[builder->open_count - 1].track, err);
+    return code;
+}
+
+/* Joins what hosts have that are not joined yet, each for itself. */
+static int join_hosts(struct ids_builder *builder, struct ids_error *err) {
+    struct ids_join *join = &builder->join;
+    struct ids_held_records *held = &builder->held;
+    uint64_t ends = 2 * (join->op_ends.count + join->op_goes_on.count) * sizeof(struct ids_keymap_slot);
+    int code = ids_device_pieces_join(&builder->pieces, builder->trace, err);
+    if (!code) code = ids_join_hosts(join, builder->trace, builder->near_device, builder->near_track, err);
+    held->peak_bytes = ids_held_peak(held);
+    held->bytes -= ends < held->bytes ? ends : held->bytes;
+    return code;
+}
+
+int ids_builder_end_host(struct ids_builder *builder, struct ids_error *err) {
+    struct ids_trace *trace = builder->trace;
+    int code = end_tracks(builder, err); /* of a file that ended before its end */
+    if (code || !trace->host_count) return code;
+    const struct ids_host *host = &trace->hosts[trace->host_count - 1];
+    ids_trace_give_back(trace, host->first_device, host->first_track);
+    if (!builder->make_file || builder->held.bytes < builder->near_least) return 0;
+    code = join_hosts(builder, err);
+    if (!code) put_far(builder);
+    return code;
 }
 
 int ids_builder_overflowed(const struct ids_builder *builder, int64_t *ret_until_ps) {
@@ -122,9 +184,10 @@ static void sum_time_scales(struct ids_trace *trace) {
 }
 
 int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace, struct ids_error *err) {
-    int code = 0;
-    while (!code && builder->open_count)
-        code = ids_build_track_end(&builder->sink, builder->open[builder->open_count - 1].track, err);
+    int code = end_tracks(builder, err);
+    if (!code) code = join_hosts(builder, err);
+    if (!code) put_far(builder);
+    builder->dimensions.host = UINT32_MAX; /* what is said now is of the run */
     if (!code && builder->negative_durations) {
         struct ids_diag diag = {IDS_WARNING, "model.negative_duration",
                                 "events with a negative duration were taken as moments", -1,
@@ -160,7 +223,7 @@ void ids_builder_free(struct ids_builder *builder) {
     if (!builder) return;
     ids_trace_free(builder->trace);
     ids_join_done(&builder->join);
-    ids_keymap_done(&builder->counters.places);
+    ids_counter_map_done(&builder->counters);
     for (size_t i = 0; i < builder->open_count; i++) ids_assembly_done(&builder->open[i].assembly);
     ids_assembly_done(&builder->idle);
     free(builder->open);
@@ -169,6 +232,7 @@ void ids_builder_free(struct ids_builder *builder) {
     ids_idmap_done(&builder->host_names);
     ids_dimensions_done(&builder->dimensions);
     free(builder->asked.at);
+    ids_device_pieces_done(&builder->pieces);
     ids_calls_done(&builder->calls);
     free(builder);
 }

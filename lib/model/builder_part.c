@@ -5,6 +5,7 @@
  * (asked.h), and does not begin what depends on tracks before its own. So the builder that takes it over asks for the
  * same things in the same order as if it had read the tracks itself, and gives the same numbers.
  */
+#include "lib/base/parallel.h"
 #include "lib/base/vec.h"
 #include "lib/model/allocations.h"
 #include "lib/model/builder_parts.h"
@@ -235,21 +236,29 @@ static void renumber(const struct taking *taking, const struct ids_events *event
     }
 }
 
-static int move_device(const struct taking *taking, uint32_t number, struct ids_error *err) {
-    struct ids_device *from = &taking->part->trace->devices[number];
-    struct ids_device *to = &taking->whole->trace->devices[device_in_whole(taking, number)];
-    struct ids_events *const lists[][2] = {{&from->activity, &to->activity},
-                                           {&from->async, &to->async},
-                                           {&from->waits, &to->waits},
-                                           {&from->modules, &to->modules},
-                                           {&from->steps, &to->steps}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        if (!lists[i][0]->count) continue;
-        renumber(taking, lists[i][0]);
-        int code = ids_events_hand_over(lists[i][0], lists[i][1], err);
-        if (code) return code;
+/* Pieces of devices, and then tracks. */
+static void renumber_one(void *context, size_t i) {
+    const struct taking *taking = context;
+    const struct ids_device_pieces *pieces = &taking->part->pieces;
+    if (i < pieces->count) {
+        renumber(taking, &pieces->at[i].events);
+        return;
     }
-    return 0;
+    struct ids_track *track = &taking->part->trace->tracks[i - pieces->count];
+    renumber(taking, &track->events);
+    for (size_t t = 0; t < track->timeline.count; t++)
+        track->timeline.doing[t] = taking->doings[track->timeline.doing[t]];
+}
+
+static int move_pieces(const struct taking *taking) {
+    struct ids_device_pieces *from = &taking->part->pieces;
+    int failed = 0;
+    for (size_t p = 0; p < from->count && !failed; p++) {
+        struct ids_device_piece *piece = &from->at[p];
+        failed = ids_device_pieces_add(&taking->whole->pieces, device_in_whole(taking, piece->device),
+                                       (enum ids_device_list)piece->list, &piece->events);
+    }
+    return failed;
 }
 
 static int move_track(const struct taking *taking, struct ids_track *from) {
@@ -263,8 +272,6 @@ static int move_track(const struct taking *taking, struct ids_track *from) {
     from->events = (struct ids_events){0};
     from->timeline = (struct ids_timeline){0};
     to->name = text_in_whole(taking, to->name);
-    renumber(taking, &to->events);
-    for (size_t i = 0; i < to->timeline.count; i++) to->timeline.doing[i] = taking->doings[to->timeline.doing[i]];
     return 0;
 }
 
@@ -342,12 +349,14 @@ static int move_all(struct taking *taking, struct ids_error *err) {
     if (number_texts(taking)) return ids_no_memory(err);
     int code = number_asked(taking, err);
     if (!code && number_doings(taking)) code = ids_no_memory(err);
-    for (uint32_t d = 0; d < from->device_count && !code; d++) code = move_device(taking, d, err);
+    if (code) return code;
+    ids_parallel(taking->part->pieces.count + from->track_count, renumber_one, taking);
+    if (move_pieces(taking)) return ids_no_memory(err);
     for (size_t t = 0; t < from->track_count && !code; t++)
         code = move_track(taking, &taking->part->trace->tracks[t]) ? ids_no_memory(err) : 0;
-    if (!code &&
-        (move_sums(taking) || move_op_ends(taking) ||
-         ids_allocations_add_all(taking->whole->trace, from, taking->first_track, taking->first_text, taking->texts)))
+    if (!code && (move_sums(taking) || move_op_ends(taking) ||
+                  ids_allocations_add_all(taking->whole->trace, from, 0, taking->first_track, taking->first_text,
+                                          taking->texts)))
         code = ids_no_memory(err);
     if (code) return code;
     move_findings(taking);

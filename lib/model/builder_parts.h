@@ -7,6 +7,7 @@
 #include "lib/model/builder.h"
 #include "lib/model/calls.h"
 #include "lib/model/counters.h"
+#include "lib/model/device_pieces.h"
 #include "lib/model/dimensions.h"
 #include "lib/model/event_of_slice.h"
 #include "lib/model/join.h"
@@ -58,7 +59,11 @@ struct ids_builder {
     struct ids_calls calls;
     struct ids_counter_map counters;
     struct ids_held_records held;
+    ids_file_fn *make_file;         /* for trace->far; NULL: the run is held in memory */
+    uint64_t near_least;            /* bytes of whole hosts that are worth it */
+    size_t near_device, near_track; /* those from here on are in memory, and not joined yet */
     uint64_t negative_durations, out_of_range;
+    struct ids_device_pieces pieces;
     struct ids_asked asked; /* of a part; dimensions.asked is NULL where it is none */
 };
 
@@ -70,8 +75,10 @@ static inline uint64_t ids_held_peak(const struct ids_held_records *held) {
 /* Threads and streams of a whole run; half a gigabyte of memory for a damaged file. */
 enum { IDS_TRACK_LIMIT = 1000000 };
 
-/* All that is in `from`, behind what is in `to`. */
-int ids_events_hand_over(struct ids_events *from, struct ids_events *to, struct ids_error *err);
+/* The host that was begun last is whole: of it nothing more comes. Where whole hosts take memory that is worth a file,
+ * they are joined, each for itself, and their events go there, where they keep their addresses; else that waits for the
+ * end (ids_builder_finish). */
+int ids_builder_end_host(struct ids_builder *builder, struct ids_error *err);
 /* The sink's calls (builder_planes.c, builder_slices.c); a part takes the last three too. */
 int ids_build_host(struct ids_sink *sink, const struct ids_host_info *info, struct ids_error *err);
 int ids_build_plane(struct ids_sink *sink, const struct ids_plane_info *info, uint32_t *ret_plane,

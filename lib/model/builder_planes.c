@@ -25,6 +25,8 @@ static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
 int ids_build_host(struct ids_sink *sink, const struct ids_host_info *info, struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
+    int code = ids_builder_end_host(builder, err); /* of the one before nothing more comes */
+    if (code) return code;
     builder->dimensions.host = (uint32_t)trace->host_count;
     char text[256];
     struct ids_text given = text_of(trace, info->name);
@@ -38,10 +40,13 @@ int ids_build_host(struct ids_sink *sink, const struct ids_host_info *info, stru
     }
     if (name == IDS_NO_TEXT || ids_idmap_set(&builder->host_names, name, builder->dimensions.host))
         return ids_no_memory(err);
-    ids_trace_give_back(trace); /* of the hosts before nothing more comes */
     struct ids_host *host = IDS_PUSH(trace->hosts, trace->host_count, trace->host_room);
     if (!host) return ids_no_memory(err);
-    *host = (struct ids_host){.name = name, .start_unix_ns = info->start_unix_ns};
+    *host = (struct ids_host){.name = name,
+                              .told = info->name,
+                              .start_unix_ns = info->start_unix_ns,
+                              .first_device = trace->device_count,
+                              .first_track = trace->track_count};
     /* The run's time 0 is that of the first host whose clock is known. */
     if (info->start_unix_ns && !trace->origin_unix_ns) trace->origin_unix_ns = info->start_unix_ns;
     host->shift_ps = ids_clock_recorded_shift(info->start_unix_ns, trace->origin_unix_ns);
@@ -129,6 +134,8 @@ static int read_sampling(struct ids_trace *trace, const struct ids_plane_info *i
         if (info->args[i].key == IDS_KEY_DENSE_PERIOD) sampling->dense_period_ps = time_ps;
         if (info->args[i].key == IDS_KEY_DENSE_TIME) sampling->dense_ps = time_ps;
         if (info->args[i].key == IDS_KEY_RUNNING_STEP) sampling->running_step = number;
+        if (info->args[i].key == IDS_KEY_OTHERS_RAN && number > 0) sampling->others_ran_ps = time_ps;
+        if (info->args[i].key == IDS_KEY_OTHERS_WAITED && number > 0) sampling->others_waited_ps = time_ps;
         if (info->args[i].key == IDS_KEY_SLOW_STEP) sampling->slow_step = number;
         if (info->args[i].key == IDS_KEY_NEXT_STEP_AGO && number >= 0) sampling->next_step_ago_ps = time_ps;
     }
@@ -251,5 +258,7 @@ int ids_build_track(struct ids_sink *sink, const struct ids_track_info *info, ui
     *place = (uint32_t)(builder->open_count - 1);
     *open = (struct ids_open_track){.track = *ret_track, .assembly = builder->idle, .task_op_ps = INT64_MAX};
     builder->idle = (struct ids_assembly){0};
+    track->events = open->assembly.records;
+    open->assembly.records = (struct ids_events){0};
     return 0;
 }

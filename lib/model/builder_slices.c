@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Times further than this from the run's start (26 days) are damage. Within it, differences of times cannot
  * overflow. */
@@ -20,11 +21,6 @@ static struct ids_builder *of(struct ids_sink *sink) {
 
 /* --- how much is held ------------------------------------------------------------------------------------------- */
 
-static void let_go(struct ids_events *events) {
-    free(events->at);
-    *events = (struct ids_events){0};
-}
-
 static void let_all_go(struct ids_builder *builder) {
     struct ids_trace *trace = builder->trace;
     for (size_t i = 0; i < builder->open_count; i++) {
@@ -33,16 +29,13 @@ static void let_all_go(struct ids_builder *builder) {
     }
     ids_assembly_done(&builder->idle);
     for (size_t i = 0; i < trace->track_count; i++) {
-        let_go(&trace->tracks[i].events);
+        ids_events_let_go(&trace->tracks[i].events);
         ids_timeline_done(&trace->tracks[i].timeline);
     }
+    ids_device_pieces_done(&builder->pieces);
     for (size_t i = 0; i < trace->device_count; i++) {
-        struct ids_device *device = &trace->devices[i];
-        let_go(&device->activity);
-        let_go(&device->async);
-        let_go(&device->waits);
-        let_go(&device->modules);
-        let_go(&device->steps);
+        for (enum ids_device_list l = 0; l < IDS_DEVICE_LISTS; l++)
+            ids_events_let_go(ids_device_list(&trace->devices[i], l));
     }
     free(trace->samples);
     trace->samples = NULL;
@@ -297,47 +290,42 @@ int ids_build_slice(struct ids_sink *sink, uint32_t track_id, const struct ids_s
     return hand_on(builder, open, &event, &facts, slice->arg_count != 0, &passing, err);
 }
 
-/* Where a device's event belongs once its track is in order; NULL for an event that stays on its host thread. */
-static struct ids_events *place_of(struct ids_device *device, const struct ids_track *track,
-                                   const struct ids_event *event) {
+/* Which list of its device the events of a track belong to; -1: they stay. */
+static int list_of(const struct ids_track *track) {
     switch (track->role) {
-    case IDS_TRACK_HOST:
-        return event->kind == IDS_KIND_OP ? &device->activity : NULL;
     case IDS_TRACK_STREAM:
     case IDS_TRACK_OPS:
-        return &device->activity;
+        return IDS_LIST_ACTIVITY;
     case IDS_TRACK_ASYNC:
-        return &device->async;
+        return IDS_LIST_ASYNC;
     case IDS_TRACK_WAITS:
-        return &device->waits;
+        return IDS_LIST_WAITS;
     case IDS_TRACK_MODULES:
-        return &device->modules;
+        return IDS_LIST_MODULES;
     case IDS_TRACK_STEPS:
-        return &device->steps;
+        return IDS_LIST_STEPS;
     default:
-        return NULL;
+        return -1;
     }
 }
 
-/* All that is in `from`, behind what is in `to`. */
-int ids_events_hand_over(struct ids_events *from, struct ids_events *to, struct ids_error *err) {
-    if (to->count) {
-        if (from->count > to->room - to->count) {
-            size_t room = to->room + to->room / 2; /* a device may have a million tracks of one event */
-            if (room < to->count + from->count) room = to->count + from->count;
-            struct ids_event *grown = realloc(to->at, room * sizeof *grown);
-            if (!grown) return ids_no_memory(err);
-            to->at = grown;
-            to->room = room;
+/* The first ones of a track's records stay. Where they are few, or none, as on most threads, they get memory of their
+ * own, and that of all serves the next track. */
+static int settle(struct ids_builder *builder, struct ids_events *events, size_t staying) {
+    events->count = staying;
+    if (staying > events->room / 2) return 0;
+    struct ids_events all = *events;
+    *events = (struct ids_events){0};
+    if (staying) {
+        events->at = malloc(staying * sizeof *events->at);
+        if (!events->at) {
+            *events = all;
+            return -1;
         }
-        memcpy(to->at + to->count, from->at, from->count * sizeof *from->at);
-        to->count += from->count;
-        let_go(from);
-        return 0;
+        memcpy(events->at, all.at, staying * sizeof *events->at);
+        events->count = events->room = staying;
     }
-    let_go(to);
-    *to = *from;
-    *from = (struct ids_events){0};
+    ids_assembly_keep_room(&builder->idle, &all);
     return 0;
 }
 
@@ -359,24 +347,12 @@ int ids_build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_err
     if (code) return code;
     trace->event_count += track->event_count;
     trace->stat_count += track->stat_count;
-    if (track->device != IDS_NONE && track->events.count) { /* all of them are of one kind */
-        struct ids_events *place = place_of(&trace->devices[track->device], track, track->events.at);
-        if (place) return ids_events_hand_over(&track->events, place, err);
-    }
-    size_t staying = 0;
-    for (size_t i = 0; i < track->events.count; i++) {
-        struct ids_event *event = &track->events.at[i];
-        struct ids_events *place =
-            event->device == IDS_NONE ? NULL : place_of(&trace->devices[event->device], track, event);
-        if (!place) {
-            track->events.at[staying++] = *event;
-            continue;
-        }
-        struct ids_event *moved = IDS_PUSH(place->at, place->count, place->room);
-        if (!moved) return ids_no_memory(err);
-        *moved = *event;
-    }
-    track->events.count = staying;
-    if (!staying) let_go(&track->events); /* most of a device's tracks, and threads that did nothing of interest */
-    return 0;
+    int list = track->device == IDS_NONE ? -1 : list_of(track), failed = 0;
+    size_t staying = track->events.count;
+    if (track->role == IDS_TRACK_HOST)
+        failed = ids_device_pieces_divide(&builder->pieces, trace->device_count, &track->events, &staying);
+    if (!failed) failed = settle(builder, &track->events, staying);
+    if (!failed && list >= 0 && staying)
+        failed = ids_device_pieces_add(&builder->pieces, track->device, (enum ids_device_list)list, &track->events);
+    return failed ? ids_no_memory(err) : 0;
 }

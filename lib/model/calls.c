@@ -394,7 +394,7 @@ static int open_op(struct ids_calls *calls, int64_t start_ps, uint32_t name, uin
     return 0;
 }
 
-static int call_of(struct ids_calls *calls, const struct ids_call *call, uint32_t *ret_number) {
+int ids_call_number(struct ids_calls *calls, const struct ids_call *call, uint32_t *ret_number) {
     uint64_t key = ids_key_of(ids_key_of(ids_key_of(call->scope, call->op), ids_key_of(call->outer, call->frame)),
                               ids_key_of(call->source, ids_key_of(call->pass, call->cost)));
     uint64_t *place = ids_keymap_at(&calls->map, key);
@@ -422,7 +422,7 @@ static int launch(struct ids_calls *calls, const struct ids_open_call *top, stru
     if (!event->consumes) event->consumes = link;
     if (!event->run_id) event->run_id = top->run;
     event->from_autograd = link != 0;
-    return call_of(calls, &call, &event->call);
+    return ids_call_number(calls, &call, &event->call);
 }
 
 /* Work may name the op by its number. */
@@ -431,7 +431,7 @@ static int number_op(struct ids_calls *calls, const struct ids_open_call *op, ui
     if (!key) return 0;
     struct ids_call call = inside(op);
     uint32_t number;
-    return call_of(calls, &call, &number) || ids_keymap_add(&calls->external, key, number) < 0 ? -1 : 0;
+    return ids_call_number(calls, &call, &number) || ids_keymap_add(&calls->external, key, number) < 0 ? -1 : 0;
 }
 
 int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, uint32_t name, uint32_t mark,
@@ -502,7 +502,7 @@ int ids_calls_join(struct ids_calls *calls, struct ids_event *launch) {
                                     : again_scope(calls, forward->again, &scope))
         return -1;
     if (call.pass == IDS_CALL_BACKWARD) call.scope = scope;
-    return call.scope == had ? 0 : call_of(calls, &call, &launch->call);
+    return call.scope == had ? 0 : ids_call_number(calls, &call, &launch->call);
 }
 
 /* "train.py(12): step" as sources are written: "train.py:12". */

@@ -69,6 +69,9 @@ int ids_calls_begin(struct ids_calls *calls, uint32_t track);
 int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, uint32_t name, uint32_t mark,
                     struct ids_event *event);
 
+/* The number of a call, from 1, which gets one if it has none. 0, or -1 when memory ran out. */
+int ids_call_number(struct ids_calls *calls, const struct ids_call *call, uint32_t *ret_number);
+
 /* When all is read: a launch on a thread of autograd gets the event around its forward op as its cause, and its
  * scope. */
 int ids_calls_join(struct ids_calls *calls, struct ids_event *launch);

@@ -188,6 +188,7 @@ static int place_recorded(struct alignment *alignment, uint32_t root, uint32_t h
 /* --- the outcome ------------------------------------------------------------------------------------------------- */
 
 static void shift_events(struct ids_events *events, int64_t by_ps) {
+    ids_events_turn(events);
     for (size_t i = 0; i < events->count; i++) {
         ids_sum(&events->at[i].start_ps, by_ps);
         ids_sum(&events->at[i].end_ps, by_ps);
@@ -201,6 +202,7 @@ static void shift_all(struct ids_trace *trace, const int64_t *shifts) {
         struct ids_track *track = &trace->tracks[t];
         if (!shifts[track->host]) continue;
         shift_events(&track->events, shifts[track->host]);
+        ids_timeline_read(&track->timeline);
         for (size_t i = 0; i < track->timeline.count; i++) ids_sum(&track->timeline.from_ps[i], shifts[track->host]);
         if (track->first_ps > track->last_ps) continue;
         ids_sum(&track->first_ps, shifts[track->host]);

@@ -61,6 +61,7 @@ static void cover(struct open_containers *open, const struct ids_event *event) {
 }
 
 static int look_at_device(struct ids_trace *trace, struct ids_events *activity, struct open_containers *open) {
+    ids_events_turn(activity);
     for (size_t i = 0; i < activity->count; i++) {
         struct ids_event *event = &activity->at[i];
         if (event->kind != IDS_KIND_OP) continue;

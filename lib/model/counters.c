@@ -13,6 +13,11 @@ enum { SAMPLES_LIMIT = 1 << 18, COUNTERS_LIMIT = 1 << 16 };
 /* Sums of values up to here are finite. */
 #define VALUE_LIMIT 1e280
 
+void ids_counter_map_done(struct ids_counter_map *map) {
+    ids_keymap_done(&map->places);
+    free(map->order);
+}
+
 int ids_is_counter_line(struct ids_text line) {
     return ids_text_is(line, "_counters_");
 }
@@ -84,6 +89,18 @@ static struct ids_counter *counter_of(struct ids_counter_map *map, struct ids_tr
     return &trace->counters[*place - 1];
 }
 
+static int keep_sample(struct ids_counter_map *map, struct ids_trace *trace, struct ids_counter *counter,
+                       struct ids_counter_sample sample) {
+    if (trace->counter_samples == SAMPLES_LIMIT) return 0;
+    struct ids_counter_sample *kept = IDS_PUSH(counter->samples, counter->sample_count, counter->sample_room);
+    uint32_t *order = kept ? IDS_PUSH(map->order, map->order_count, map->order_room) : NULL;
+    if (!order) return -1;
+    *kept = sample;
+    *order = (uint32_t)(counter - trace->counters);
+    trace->counter_samples++;
+    return 0;
+}
+
 int ids_counters_add(struct ids_counter_map *map, struct ids_trace *trace, uint32_t track, int64_t at_ps,
                      const struct ids_slice *slice) {
     uint32_t name = trace->names[slice->name].text;
@@ -99,13 +116,45 @@ int ids_counters_add(struct ids_counter_map *map, struct ids_trace *trace, uint3
         counter->sum += value;
         if (value < counter->min) counter->min = value;
         if (value > counter->max) counter->max = value;
-        if (trace->counter_samples == SAMPLES_LIMIT) continue;
-        struct ids_counter_sample *sample = IDS_PUSH(counter->samples, counter->sample_count, counter->sample_room);
-        if (!sample) return -1;
-        *sample = (struct ids_counter_sample){at_ps, value};
-        trace->counter_samples++;
+        const struct ids_counter_sample sample = {at_ps, value};
+        if (keep_sample(map, trace, counter, sample)) return -1;
     }
     return 0;
+}
+
+/* Of those that there is no room for, values are counted. */
+static int take_counter(struct ids_counter_map *map, struct ids_trace *trace, const struct ids_counter *from,
+                        uint64_t *ret_place) {
+    uint64_t key = ids_key_of(ids_key_of(from->track, from->name), from->series ? from->series : from->name);
+    *ret_place = 0;
+    if (trace->counter_count == COUNTERS_LIMIT) {
+        trace->counters_left_out += from->count;
+        return 0;
+    }
+    struct ids_counter *added = IDS_PUSH(trace->counters, trace->counter_count, trace->counter_room);
+    if (!added || ids_keymap_add(&map->places, key, trace->counter_count) < 0) return -1;
+    *added = *from;
+    added->samples = NULL;
+    added->sample_count = added->sample_room = 0;
+    *ret_place = trace->counter_count;
+    return 0;
+}
+
+int ids_counters_take(struct ids_counter_map *map, struct ids_trace *trace, const struct ids_counter_map *from_map,
+                      struct ids_trace *from) {
+    uint64_t *places = calloc(from->counter_count + 1, sizeof *places);
+    size_t *taken = calloc(from->counter_count + 1, sizeof *taken);
+    int failed = !places || !taken;
+    for (size_t c = 0; c < from->counter_count && !failed; c++)
+        failed = take_counter(map, trace, &from->counters[c], &places[c]);
+    for (size_t i = 0; i < from_map->order_count && !failed; i++) {
+        uint32_t c = from_map->order[i];
+        if (!places[c] || taken[c] == from->counters[c].sample_count) continue;
+        failed = keep_sample(map, trace, &trace->counters[places[c] - 1], from->counters[c].samples[taken[c]++]);
+    }
+    free(places);
+    free(taken);
+    return failed ? -1 : 0;
 }
 
 static int by_time(const void *a, const void *b) {

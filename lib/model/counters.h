@@ -12,11 +12,20 @@ int ids_is_counter_line(struct ids_text line);
 
 struct ids_counter_map {
     struct ids_keymap places; /* (track, name, stat) -> index of trace->counters + 1 */
+    uint32_t *order;          /* of the samples that are kept: of which counter they are, as they came */
+    size_t order_count, order_room;
 };
+
+void ids_counter_map_done(struct ids_counter_map *map);
 
 /* Adds the values of one event, which lies on the track at that moment. 0, or -1 when memory ran out. */
 int ids_counters_add(struct ids_counter_map *map, struct ids_trace *trace, uint32_t track, int64_t at_ps,
                      const struct ids_slice *slice);
+
+/* Adds what another trace has of them, whose numbers are those of this one already; its samples are taken. 0, or -1
+ * when memory ran out. */
+int ids_counters_take(struct ids_counter_map *map, struct ids_trace *trace, const struct ids_counter_map *from_map,
+                      struct ids_trace *from);
 
 /* Puts the samples of each counter in order of time. */
 void ids_counters_order(struct ids_trace *trace);

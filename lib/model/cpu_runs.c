@@ -92,7 +92,10 @@ static int gather_runs(struct ids_trace *trace, struct pairing *pairing, const s
     for (size_t d = 0; d < trace->device_count; d++) {
         if (trace->devices[d].kind != IDS_DEVICE_CPU) continue;
         struct ids_cursor cursor = ids_cursor_over(&trace->devices[d].activity);
+        uint64_t last_id = 0; /* the next op mostly is of the same one */
         for (const struct ids_event *op; (op = ids_cursor_next(&cursor));) {
+            if (op->run_id && op->run_id == last_id) continue;
+            last_id = op->run_id;
             uint64_t *place = ids_keymap_at(&pairing->run_of, run_key(op));
             if (!place) return ids_no_memory(err);
             if (*place) continue;
@@ -291,10 +294,13 @@ static int launch_all(struct ids_trace *trace, struct pairing *pairing, const st
     }
     for (size_t d = 0; d < trace->device_count; d++) {
         struct ids_events *ops = &trace->devices[d].activity;
+        if (trace->devices[d].kind == IDS_DEVICE_CPU) ids_events_turn(ops);
+        const struct run *run = NULL; /* of the op before */
         for (size_t i = 0; i < ops->count && trace->devices[d].kind == IDS_DEVICE_CPU; i++) {
             uint64_t place;
-            if (ids_keymap_get(&pairing->run_of, run_key(&ops->at[i]), &place))
-                ops->at[i].launch = pairing->runs[place - 1].launch;
+            if (!run || run->id != ops->at[i].run_id)
+                run = ids_keymap_get(&pairing->run_of, run_key(&ops->at[i]), &place) ? &pairing->runs[place - 1] : NULL;
+            if (run) ops->at[i].launch = run->launch;
         }
     }
     return 0;

@@ -12,6 +12,7 @@
 #include "lib/model/memory_access.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
@@ -30,22 +31,31 @@ void ids_dimensions_done(struct ids_dimensions *dimensions) {
     ids_keymap_done(&dimensions->launches);
     ids_keymap_done(&dimensions->annotated);
     ids_keymap_done(&dimensions->shapes);
+    free(dimensions->shape_keys);
+}
+
+/* A program id is a name's number within its host; without one the name has to do. */
+uint64_t ids_module_key(const struct ids_module *module) {
+    return module->program_id ? ids_key_of(module->program_id, ids_key_of(1, module->host))
+                              : ids_key_of(module->name, 2);
 }
 
 static int module_of(struct ids_dimensions *dimensions, uint64_t program_id, uint32_t name, uint32_t *ret_module,
                      struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
-    /* A program id is a name's number within its host; without one the name has to do. */
-    uint64_t key = ids_key_of(program_id ? program_id : name, program_id ? ids_key_of(1, dimensions->host) : 2), there;
-    if (ids_keymap_get(&dimensions->modules, key, &there)) {
-        *ret_module = (uint32_t)there;
-        if (!trace->modules[there].name) trace->modules[there].name = name;
+    const struct ids_module like = {.name = name, .host = dimensions->host, .program_id = program_id};
+    uint64_t *place = ids_keymap_at(&dimensions->modules, ids_module_key(&like));
+    if (!place) return ids_no_memory(err);
+    if (*place) {
+        *ret_module = (uint32_t)(*place - 1);
+        if (!trace->modules[*ret_module].name) trace->modules[*ret_module].name = name;
         return 0;
     }
     *ret_module = (uint32_t)trace->module_count;
     struct ids_module *module = IDS_PUSH(trace->modules, trace->module_count, trace->module_room);
-    if (!module || ids_keymap_add(&dimensions->modules, key, *ret_module) < 0) return ids_no_memory(err);
-    *module = (struct ids_module){.name = name, .host = dimensions->host, .program_id = program_id};
+    if (!module) return ids_no_memory(err);
+    *module = like;
+    *place = trace->module_count;
     return 0;
 }
 
@@ -176,7 +186,7 @@ static uint64_t triple_of(struct ids_trace *trace, const struct ids_arg *arg, in
 /* What a shape may depend on of its device: shapes are shared by devices of a kind. */
 static const struct ids_device *device_at(const struct ids_trace *trace, uint32_t device, uint64_t *ret_kind) {
     const struct ids_device *found = device == IDS_NONE ? NULL : &trace->devices[device];
-    *ret_kind = found ? ids_key_of((uint64_t)(uintptr_t)found->multiprocessor, (uint64_t)found->cores) : 0;
+    *ret_kind = found ? found->shape_kind : 0;
     return found;
 }
 
@@ -201,23 +211,19 @@ static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_fac
     const struct ids_device *device = device_at(trace, on, &kind);
     uint64_t key = ids_key_of(triple_of(trace, facts->grid, shape.grid), triple_of(trace, facts->block, shape.block));
     key = ids_key_of(ids_key_of(key, (uint64_t)facts->registers), (uint64_t)facts->shared_memory);
-    key = ids_key_of(ids_key_of(key, shape.groups), (uint64_t)(int64_t)(shape.occupancy * 1e6));
+    key = ids_key_of(key, (uint64_t)(int64_t)(shape.occupancy * 1e6));
     key = ids_key_of(key, (uint64_t)(int64_t)(facts->achieved * 1e6));
-    key = ids_key_of(ids_key_of(key, (uint64_t)shape.group_size), kind);
-    uint64_t *place = ids_keymap_at(&dimensions->launches, key);
-    if (!place) return ids_no_memory(err);
-    if (!*place) {
-        int code = ids_asked_in_order(dimensions->asked, err);
-        if (code) return code;
-        struct ids_shape *added = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
-        if (!added) return ids_no_memory(err);
-        *added = shape;
-        ids_hardware_fill(device, added);
-        added->achieved = achieved_of(facts->achieved, added);
-        *place = trace->shape_count;
+    const struct ids_shape_key all = {ids_key_of(ids_key_of(key, (uint64_t)shape.group_size), kind), shape.groups, 0};
+    uint64_t known;
+    if (ids_keymap_get(&dimensions->launches, ids_key_of(all.plain, all.text), &known)) {
+        *ret_shape = (uint32_t)(known - 1);
+        return 0;
     }
-    *ret_shape = (uint32_t)(*place - 1);
-    return 0;
+    int code = ids_asked_in_order(dimensions->asked, err);
+    if (code) return code;
+    ids_hardware_fill(device, &shape);
+    shape.achieved = achieved_of(facts->achieved, &shape);
+    return ids_shape_of_key(dimensions, &all, &shape, ret_shape, err);
 }
 
 /* An XSpace that idsprof made of a Kineto trace has both; the args say more (the groups of a collective). */
@@ -249,14 +255,18 @@ int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *fact
     return code ? code : ids_asked_note(dimensions->asked, &one, err);
 }
 
-int ids_shape_known(struct ids_dimensions *dimensions, uint32_t details, uint64_t device_kind,
-                    const struct ids_shape *shape, uint32_t *ret_shape, struct ids_error *err) {
+int ids_shape_of_key(struct ids_dimensions *dimensions, const struct ids_shape_key *key, const struct ids_shape *shape,
+                     uint32_t *ret_shape, struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
-    uint64_t *place = ids_keymap_at(&dimensions->shapes, ids_key_of(details, device_kind));
+    uint64_t *place = key->of_details ? ids_keymap_at(&dimensions->shapes, ids_key_of(key->text, key->plain))
+                                      : ids_keymap_at(&dimensions->launches, ids_key_of(key->plain, key->text));
     if (!place) return ids_no_memory(err);
     if (!*place) {
-        struct ids_shape *added = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
+        size_t keys = trace->shape_count;
+        struct ids_shape_key *added_key = IDS_PUSH(dimensions->shape_keys, keys, dimensions->shape_key_room);
+        struct ids_shape *added = added_key ? IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room) : NULL;
         if (!added) return ids_no_memory(err);
+        *added_key = *key;
         *added = *shape;
         *place = trace->shape_count;
     }
@@ -264,11 +274,17 @@ int ids_shape_known(struct ids_dimensions *dimensions, uint32_t details, uint64_
     return 0;
 }
 
+int ids_shape_known(struct ids_dimensions *dimensions, uint32_t details, uint64_t device_kind,
+                    const struct ids_shape *shape, uint32_t *ret_shape, struct ids_error *err) {
+    const struct ids_shape_key key = {device_kind, details, 1};
+    return ids_shape_of_key(dimensions, &key, shape, ret_shape, err);
+}
+
 int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *device, const char *plane,
                    int ordinal_in_key, uint32_t *ret_device, struct ids_error *err) {
     static const char *const kinds[] = {"GPU", "TPU", "CPU", "CUSTOM"};
     struct ids_trace *trace = dimensions->trace;
-    char key[512], label[32];
+    char key[IDS_DEVICE_KEY_ROOM], label[32];
     const char *host = ids_trace_text(trace, trace->hosts[device->host].name);
     if (ordinal_in_key)
         snprintf(key, sizeof key, "%.200s:%.200s#%lld", host, plane, (long long)device->ordinal);
@@ -385,6 +401,7 @@ static void read_op_cost(const struct ids_trace *trace, struct ids_text text, st
         op->cost_source = is_product ? IDS_COST_OF_MODEL : IDS_COST_UNKNOWN;
         if (is_product) {
             op->element = cost.element;
+            op->narrower = cost.narrower;
             op->model_flops = op->flops;
         }
     } else if (op->flops >= 0 || op->bytes_accessed >= 0) {

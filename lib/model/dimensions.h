@@ -10,18 +10,27 @@
 #include "lib/model/trace.h"
 
 /* A run of 2,000 hosts with 8 devices each is below it; a damaged file is not. */
-enum { IDS_DEVICE_LIMIT = 16384 };
+enum { IDS_DEVICE_LIMIT = 16384, IDS_DEVICE_KEY_ROOM = 512 };
+
+/* What finds a kernel's shape again: numbers, and a text. */
+struct ids_shape_key {
+    uint64_t plain;
+    uint32_t text;      /* of kernel_details, or the ranks that take part */
+    uint8_t of_details; /* it is a key of `shapes`, else of `launches` */
+};
 
 struct ids_dimensions {
     struct ids_trace *trace;
-    uint32_t host;                 /* the one that is being read: ids of programs and ordinals are its own */
-    struct ids_keymap ops;         /* (program, module name, op name) -> op */
-    struct ids_keymap modules;     /* (program, module name) -> module */
-    struct ids_keymap shapes;      /* text of kernel_details, and kind of device -> shape */
-    struct ids_keymap cpu_devices; /* (host, ordinal) -> device */
-    struct ids_keymap annotated;   /* TensorFlow's (path, type) -> op + 1 */
-    struct ids_keymap launches;    /* what Kineto says of a launch -> shape + 1 */
-    struct ids_asked *asked;       /* of a part of a run: what it met first; else NULL */
+    uint32_t host;                    /* the one that is being read: ids of programs and ordinals are its own */
+    struct ids_keymap ops;            /* (program, module name, op name) -> op */
+    struct ids_keymap modules;        /* (program, module name) -> module + 1 */
+    struct ids_keymap shapes;         /* text of kernel_details, and kind of device -> shape */
+    struct ids_keymap cpu_devices;    /* (host, ordinal) -> device */
+    struct ids_keymap annotated;      /* TensorFlow's (path, type) -> op + 1 */
+    struct ids_keymap launches;       /* what Kineto says of a launch -> shape + 1 */
+    struct ids_shape_key *shape_keys; /* of each of trace->shapes */
+    size_t shape_key_room;
+    struct ids_asked *asked; /* of a part of a run: what it met first; else NULL */
 };
 
 void ids_dimensions_done(struct ids_dimensions *dimensions);
@@ -42,6 +51,7 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
 /* The same if each event has the stats of its name (a Chrome trace): `name` is the event's. */
 int ids_op_of_event(struct ids_dimensions *dimensions, const struct ids_facts *facts, const struct ids_slice *slice,
                     uint32_t name, uint32_t *ret_op, struct ids_error *err);
+uint64_t ids_module_key(const struct ids_module *module);
 /* The module that an event of an "XLA Modules" line, called "jit_f(123)", is an execution of. */
 int ids_module_named(struct ids_trace *trace, struct ids_keymap *named, uint32_t host, uint32_t event_name,
                      uint32_t *ret_module, struct ids_error *err);
@@ -51,6 +61,9 @@ int ids_modules_list(const struct ids_trace *trace, struct ids_keymap *ret_named
  * IDS_NONE when it has none. */
 int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t device, uint32_t *ret_shape,
                  struct ids_error *err);
+/* The shape of that key, `shape` where it was not met before. */
+int ids_shape_of_key(struct ids_dimensions *dimensions, const struct ids_shape_key *key, const struct ids_shape *shape,
+                     uint32_t *ret_shape, struct ids_error *err);
 /* The shape of that text on a device of that kind, `shape` where it was not met before. */
 int ids_shape_known(struct ids_dimensions *dimensions, uint32_t details, uint64_t device_kind,
                     const struct ids_shape *shape, uint32_t *ret_shape, struct ids_error *err);

@@ -75,6 +75,9 @@ static const struct rule exact[] = {
     /* internals whose names would pass for an input annotation */
     {"Handle inputs", IDS_KIND_OTHER},
     {"Handle input event recording", IDS_KIND_OTHER},
+    {"ValidateInputTypeAndPlacement", IDS_KIND_OTHER}, /* of TensorFlow, for every op */
+    {"PrefetchProduce", IDS_KIND_OTHER},               /* of tf.data, around the stage before */
+    {"PrefetchConsume", IDS_KIND_OTHER},
     {"AllocateOutputBufferWithInputReuse", IDS_KIND_OTHER},
     {"AllocateOutputBuffersWithInputReuse", IDS_KIND_OTHER},
 };

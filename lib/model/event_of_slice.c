@@ -187,6 +187,16 @@ static int learn_of_framework(const struct ids_dimensions *dimensions, const str
     return learn(dimensions, &known->kind, IDS_KIND_OTHER, err);
 }
 
+/* Loaders that mark their stages for profilers (grain) say what each does; only "prefetch" waits for other threads. */
+static int stage_event(const struct ids_dimensions *dimensions, const struct ids_facts *facts, struct ids_event *event,
+                       struct ids_error *err) {
+    struct ids_name *known = &dimensions->trace->names[event->name];
+    int hands_over = ids_text_is(text_of(dimensions->trace, facts->stage), "prefetch");
+    event->kind = IDS_KIND_INPUT;
+    int code = learn(dimensions, &known->kind, event->kind, err);
+    return code ? code : learn(dimensions, &known->hands_over, (uint8_t)hands_over, err);
+}
+
 int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *plane, const struct ids_facts *facts,
                    struct ids_event *event, struct ids_error *err) {
     const struct ids_link_ids *links = &facts->links;
@@ -222,6 +232,7 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
     struct ids_name *known = &dimensions->trace->names[event->name];
     int code = learn_of_framework(dimensions, facts, name, event, err);
     if (code) return code;
+    if (facts->stage) return stage_event(dimensions, facts, event, err);
     if (event->kind == IDS_KIND_LAUNCH && facts->has_device_ordinal) event->value = facts->device_ordinal + 1;
     if (event->kind == IDS_KIND_TRANSFER) {
         event->direction = ids_text_begins(name, "tpu::System::TransferTo") ? IDS_H2D : IDS_D2H;

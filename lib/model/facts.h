@@ -31,6 +31,7 @@ struct ids_facts {
     unsigned has_device_ordinal : 1, has_size : 1, has_step_num : 1, in_graph : 1, has_category : 1, has_python_id : 1,
         has_sequence : 1, has_time_scale : 1;
     int is_root;       /* _r: a step begins (TensorFlow, JAX's StepTraceAnnotation) */
+    uint32_t stage;    /* what a stage of the input pipeline does, by a loader that says so; 0 it is none */
     int is_block;      /* the region that idsprof's window was opened for (--range, idsprof.capture) */
     int is_annotation; /* a region that the program named: Kineto's cat user_annotation, the Python hook's stat */
 };

@@ -11,6 +11,18 @@ static int is_gfx90a(struct ids_text model) {
     return says(model, "MI210") || says(model, "MI250") || says(model, "gfx90a");
 }
 
+static const struct ids_multiprocessor *multiprocessor_of(const struct ids_device *device, int is_amd, int is_named,
+                                                          struct ids_text model) {
+    int major = device->capability_major, minor = device->capability_minor;
+    if (is_amd) return major != 9 || minor || is_gfx90a(model) ? ids_amd_multiprocessor(major, minor) : NULL;
+    return is_named || major < 9 ? ids_nvidia_multiprocessor(major, minor) : NULL;
+}
+
+/* By what it holds: where that lies differs between processes. */
+static uint64_t kind_of(const struct ids_multiprocessor *of) {
+    return of ? ids_hash_bytes(of, sizeof *of) : 0;
+}
+
 /* Old files of NVIDIA's devices name neither vendor nor model. Of the capabilities below 9.0 AMD has none that still
  * runs, and 9.4 and 9.5 are AMD's alone; others may be of either. */
 void ids_hardware_find(const struct ids_trace *trace, struct ids_device *device) {
@@ -19,12 +31,9 @@ void ids_hardware_find(const struct ids_trace *trace, struct ids_device *device)
     int major = device->capability_major, minor = device->capability_minor;
     int is_amd = says(vendor, "AMD") || says(model, "AMD") || says(model, "gfx") || (major == 9 && minor >= 4);
     device->multiprocessor = NULL;
-    if (device->kind != IDS_DEVICE_GPU) return;
-    if (is_amd) {
-        if (major != 9 || minor || is_gfx90a(model)) device->multiprocessor = ids_amd_multiprocessor(major, minor);
-    } else if (vendor.length || model.length || major < 9) {
-        device->multiprocessor = ids_nvidia_multiprocessor(major, minor);
-    }
+    if (device->kind == IDS_DEVICE_GPU)
+        device->multiprocessor = multiprocessor_of(device, is_amd, vendor.length || model.length, model);
+    device->shape_kind = ids_key_of(kind_of(device->multiprocessor), (uint64_t)device->cores);
 }
 
 /* Of three numbers; -1 where one is unknown or the product is no count. */
@@ -63,6 +72,7 @@ void ids_hardware_fill(const struct ids_device *device, struct ids_shape *shape)
 }
 
 double ids_tail_share(const struct ids_shape *shape) {
-    double whole = ceil(shape->waves);
-    return shape->waves > 1 ? (whole - shape->waves) / whole : 0;
+    double whole = ceil(shape->waves), blocks = shape->waves * shape->blocks_at_once; /* of a multiprocessor */
+    if (shape->waves > 1) return (whole - shape->waves) / whole;
+    return blocks < 1 ? 1 - blocks : 0;
 }

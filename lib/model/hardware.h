@@ -12,7 +12,7 @@ void ids_hardware_find(const struct ids_trace *trace, struct ids_device *device)
 void ids_hardware_fill(const struct ids_device *device, struct ids_shape *shape);
 
 /* The share of the kernel's time that its last, partial wave of blocks leaves the device idle, were each wave as long;
- * 0 where it has no more than one wave, or where that is unknown. */
+ * of a grid of less than a wave the share of the multiprocessors that get no block. 0 where that is unknown. */
 double ids_tail_share(const struct ids_shape *shape);
 
 #endif

@@ -254,7 +254,7 @@ static void pairing_done(struct pairing *pairing) {
 static int add_to(struct ids_device *device, const struct pairing *pairing, struct ids_error *err) {
     struct ids_events *async = &device->async;
     for (size_t i = 0; i < pairing->count; i++) {
-        struct ids_event *added = IDS_PUSH(async->at, async->count, async->room);
+        struct ids_event *added = ids_events_add(async);
         if (!added) return ids_no_memory(err);
         *added = pairing->copies[i];
     }

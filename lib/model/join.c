@@ -23,6 +23,7 @@ void ids_join_done(struct ids_join *join) {
     ids_keymap_done(&join->op_ends);
     ids_keymap_done(&join->op_goes_on);
     free(join->hlo);
+    free(join->hlo_hosts);
     ids_keymap_done(&join->hlo_by_program);
     ids_keymap_done(&join->hlo_by_module);
     *join = (struct ids_join){0};
@@ -36,8 +37,11 @@ static uint64_t key_in_program(uint32_t host, uint64_t program_id, uint32_t name
 int ids_join_hlo(struct ids_join *join, uint32_t host, const struct ids_instruction_info *instruction,
                  struct ids_error *err) {
     uint64_t index = join->hlo_count;
-    struct ids_instruction_info *kept = IDS_PUSH(join->hlo, join->hlo_count, join->hlo_room);
+    size_t hosts = join->hlo_count;
+    uint32_t *of_host = IDS_PUSH(join->hlo_hosts, hosts, join->hlo_host_room);
+    struct ids_instruction_info *kept = of_host ? IDS_PUSH(join->hlo, join->hlo_count, join->hlo_room) : NULL;
     if (!kept) return ids_no_memory(err);
+    *of_host = host;
     *kept = *instruction;
     if (instruction->program_id &&
         ids_keymap_add(&join->hlo_by_program, key_in_program(host, instruction->program_id, instruction->name), index) <
@@ -71,15 +75,15 @@ static int64_t end_of(const struct ids_join *join, const struct ids_event *op, i
     return goes_on_ps < end_ps ? goes_on_ps : end_ps;
 }
 
-/* Ops of a thread follow each other, in time, and `next_ps` has an element for each thread. */
-static uint64_t end_ops_of(const struct ids_join *join, struct ids_events *ops, int64_t *next_ps) {
+/* Ops of a thread follow each other, in time, and `next_ps` has an element for each thread from `first_track` on. */
+static uint64_t end_ops_of(const struct ids_join *join, struct ids_events *ops, size_t first_track, int64_t *next_ps) {
     uint64_t without = 0;
-    for (size_t i = 0; i < ops->count; i++) next_ps[ops->at[i].track] = INT64_MAX;
+    for (size_t i = 0; i < ops->count; i++) next_ps[ops->at[i].track - first_track] = INT64_MAX;
     for (size_t i = ops->count; i-- > 0;) {
         struct ids_event *op = &ops->at[i];
-        int64_t after_ps = next_ps[op->track];
+        int64_t after_ps = next_ps[op->track - first_track];
         uint64_t end;
-        next_ps[op->track] = op->start_ps;
+        next_ps[op->track - first_track] = op->start_ps;
         if (!op->produces) continue; /* its end came next on its own thread */
         if (!ids_keymap_get(&join->op_ends, op->produces, &end)) {
             op->produces = 0;
@@ -95,16 +99,19 @@ static uint64_t end_ops_of(const struct ids_join *join, struct ids_events *ops, 
     return without;
 }
 
-static int end_ops(struct ids_join *join, struct ids_trace *trace, struct ids_error *err) {
-    uint64_t without = 0;
-    int64_t *next_ps = calloc(trace->track_count + 1, sizeof *next_ps);
+static int end_ops(struct ids_join *join, struct ids_trace *trace, size_t first_device, size_t first_track,
+                   struct ids_error *err) {
+    int64_t *next_ps = calloc(trace->track_count - first_track + 1, sizeof *next_ps);
     if (!next_ps) return ids_no_memory(err);
-    for (size_t d = 0; d < trace->device_count; d++) {
-        if (trace->devices[d].kind == IDS_DEVICE_CPU) without += end_ops_of(join, &trace->devices[d].activity, next_ps);
+    for (size_t d = first_device; d < trace->device_count; d++) {
+        struct ids_device *device = &trace->devices[d];
+        if (device->kind == IDS_DEVICE_CPU)
+            join->ops_without_end += end_ops_of(join, &device->activity, first_track, next_ps);
     }
     free(next_ps);
-    return note(trace, IDS_NOTE, "cpu.op_without_end",
-                "CPU ops without an 'end:' event were taken to end with their own event", without, err);
+    ids_keymap_done(&join->op_ends);
+    ids_keymap_done(&join->op_goes_on);
+    return 0;
 }
 
 /* --- what HLO protos say of ops ----------------------------------------------------------------------------------- */
@@ -130,8 +137,11 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
         op->result_bytes = hlo->result_bytes;
         op->shape = hlo->shape;
         op->fingerprint = hlo->fingerprint;
+        op->product = hlo->product;
+        op->parts = hlo->parts;
         op->waste = hlo->waste;
         op->waste_why = hlo->waste_why;
+        op->waste_rounds = hlo->waste_rounds;
         op->waste_is_part = hlo->waste_is_part;
         op->computed_once = hlo->computed_once;
         op->matrix_flops = hlo->matrix_flops;
@@ -177,6 +187,7 @@ static void classify_by_rendezvous(struct ids_trace *trace) {
 static void classify_events(struct ids_trace *trace) {
     for (size_t d = 0; d < trace->device_count; d++) {
         struct ids_events *events = &trace->devices[d].activity;
+        ids_events_turn(events);
         for (size_t i = 0; i < events->count; i++) {
             struct ids_event *event = &events->at[i];
             if (event->op == IDS_NONE || (event->kind != IDS_KIND_OP && event->kind != IDS_KIND_KERNEL)) continue;
@@ -218,6 +229,7 @@ static const struct ids_event *covering_module(struct covering *covering, const 
 static int place_ops(struct ids_trace *trace, struct ids_device *device, struct ids_events *events,
                      struct ids_keymap *placed, const struct ids_keymap *module_of_name, struct ids_error *err) {
     struct covering covering = {.modules = &device->modules};
+    ids_events_turn(events);
     for (size_t i = 0; i < events->count; i++) {
         struct ids_event *event = &events->at[i];
         if (event->op == IDS_NONE || trace->ops[event->op].module != IDS_NONE) continue;
@@ -265,6 +277,18 @@ static int name_modules(struct ids_trace *trace, struct ids_error *err) {
 /* --- launches
  * ------------------------------------------------------------------------------------------------------ */
 
+/* The tracks and devices of one host: an id is a number of its host, so that nothing links two of them. */
+struct of_host {
+    size_t first_track, end_track, first_device, end_device;
+};
+
+static struct of_host of_host(const struct ids_trace *trace, size_t host) {
+    int is_last = host + 1 == trace->host_count;
+    return (struct of_host){
+        trace->hosts[host].first_track, is_last ? trace->track_count : trace->hosts[host + 1].first_track,
+        trace->hosts[host].first_device, is_last ? trace->device_count : trace->hosts[host + 1].first_device};
+}
+
 struct producers {
     struct ids_keymap by_link;      /* link -> host event */
     struct ids_keymap by_run;       /* run -> the host event that executes it on all its devices */
@@ -272,9 +296,11 @@ struct producers {
                                      * other links between them (a Chrome trace) */
 };
 
-static int gather_producers(struct ids_trace *trace, struct producers *producers, struct ids_error *err) {
-    for (size_t t = 0; t < trace->track_count; t++) {
+static int gather_producers(struct ids_trace *trace, const struct of_host *of, struct producers *producers,
+                            struct ids_error *err) {
+    for (size_t t = of->first_track; t < of->end_track; t++) {
         struct ids_events *events = &trace->tracks[t].events;
+        ids_events_turn(events);
         for (size_t i = 0; i < events->count; i++) {
             struct ids_event *event = &events->at[i];
             uint64_t address = (uint64_t)(uintptr_t)event;
@@ -348,12 +374,13 @@ static void find_graph(struct ids_trace *trace, struct ids_event *event) {
     if (name->graph_launch == 2) event->in_graph = 1;
 }
 
-static int launch_devices(struct ids_trace *trace, const struct producers *producers, struct ids_error *err) {
+static uint64_t launch_devices(struct ids_trace *trace, const struct of_host *of, const struct producers *producers) {
     uint64_t without = 0;
-    for (size_t d = 0; d < trace->device_count; d++) {
+    for (size_t d = of->first_device; d < of->end_device; d++) {
         struct ids_device *device = &trace->devices[d];
         struct ids_events *lists[] = {&device->modules, &device->activity, &device->async, &device->waits};
         for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+            ids_events_turn(lists[l]);
             for (size_t i = 0; i < lists[l]->count; i++) {
                 struct ids_event *event = &lists[l]->at[i];
                 if (event->consumes)
@@ -369,10 +396,7 @@ static int launch_devices(struct ids_trace *trace, const struct producers *produ
         direct_copies(trace, device);
         name_collectives(trace, device);
     }
-    int code = ids_cpu_runs_launch(trace, &producers->by_run, err);
-    if (code) return code;
-    return note(trace, IDS_NOTE, "model.launch_not_recorded", "device events whose launch is not in the trace", without,
-                err);
+    return without;
 }
 
 /* The step annotation on another thread of the process that covers the event: what calls backward() waits for it. */
@@ -390,9 +414,9 @@ static const struct ids_event *step_on_process(const struct ids_trace *trace, co
 
 /* The threads that annotate steps; there are few, and beyond this nobody looks. */
 enum { STEPPING = 64 };
-static size_t stepping_threads(const struct ids_trace *trace, uint32_t ret_tracks[STEPPING]) {
+static size_t stepping_threads(const struct ids_trace *trace, const struct of_host *of, uint32_t ret_tracks[STEPPING]) {
     size_t count = 0;
-    for (size_t t = 0; t < trace->track_count && trace->call_count; t++) {
+    for (size_t t = of->first_track; t < of->end_track && trace->call_count; t++) {
         const struct ids_events *events = &trace->tracks[t].events;
         size_t i = 0;
         while (i < events->count && events->at[i].kind != IDS_KIND_STEP_MARK) i++;
@@ -401,12 +425,13 @@ static size_t stepping_threads(const struct ids_trace *trace, uint32_t ret_track
     return count;
 }
 
-static int link_hosts(struct ids_trace *trace, struct ids_calls *calls, const struct producers *producers,
-                      struct ids_error *err) {
+static int link_host(struct ids_trace *trace, const struct of_host *of, struct ids_calls *calls,
+                     const struct producers *producers, struct ids_error *err) {
     uint32_t stepping[STEPPING];
-    size_t count = stepping_threads(trace, stepping);
-    for (size_t t = 0; t < trace->track_count; t++) {
+    size_t count = stepping_threads(trace, of, stepping);
+    for (size_t t = of->first_track; t < of->end_track; t++) {
         struct ids_events *events = &trace->tracks[t].events;
+        ids_events_turn(events);
         for (size_t i = 0; i < events->count; i++) {
             struct ids_event *event = &events->at[i];
             if (!event->consumes) continue;
@@ -439,6 +464,7 @@ static int name_ops(struct ids_trace *trace, struct ids_calls *calls, struct ids
     int failed = 0;
     for (size_t d = 0; d < trace->device_count && trace->call_count && !failed; d++) {
         struct ids_events *events = &trace->devices[d].activity;
+        ids_events_turn(events);
         for (size_t i = 0; i < events->count && !failed; i++) {
             struct ids_event *event = &events->at[i];
             if (event->op == IDS_NONE) failed = ids_calls_op(calls, &ops, event, &event->op);
@@ -450,24 +476,6 @@ static int name_ops(struct ids_trace *trace, struct ids_calls *calls, struct ids
     return failed ? ids_no_memory(err) : 0;
 }
 
-static int order_all(struct ids_trace *trace, struct ids_error *err) {
-    for (size_t t = 0; t < trace->track_count; t++) {
-        int code = ids_events_sort(&trace->tracks[t].events, err);
-        if (!code) code = ids_events_set_parents(&trace->tracks[t].events, err);
-        if (code) return code;
-    }
-    for (size_t d = 0; d < trace->device_count; d++) {
-        struct ids_device *device = &trace->devices[d];
-        struct ids_events *lists[] = {&device->activity, &device->async, &device->waits, &device->modules,
-                                      &device->steps};
-        for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-            int code = ids_events_sort(lists[l], err);
-            if (code) return code;
-        }
-    }
-    return 0;
-}
-
 static int by_key(const void *a, const void *b) {
     const struct ids_device *left = a, *right = b;
     if (left->host != right->host) return left->host < right->host ? -1 : 1;
@@ -477,33 +485,61 @@ static int by_key(const void *a, const void *b) {
 }
 
 /* Devices by host and ordinal: CPU devices were met in the order in which threads ran them. */
-static int order_devices(struct ids_trace *trace, struct ids_error *err) {
-    if (!trace->device_count) return 0;
-    uint32_t *place = calloc(trace->device_count, sizeof *place);
+static int order_devices(struct ids_trace *trace, size_t first, size_t first_track, struct ids_error *err) {
+    size_t count = trace->device_count - first;
+    if (!count) return 0;
+    uint32_t *place = calloc(count, sizeof *place);
     if (!place) return ids_no_memory(err);
-    for (size_t d = 0; d < trace->device_count; d++) trace->devices[d].found = (uint32_t)d;
-    qsort(trace->devices, trace->device_count, sizeof *trace->devices, by_key);
-    for (size_t d = 0; d < trace->device_count; d++) {
-        struct ids_device *device = &trace->devices[d];
-        struct ids_events *lists[] = {&device->activity, &device->async, &device->waits, &device->modules,
-                                      &device->steps};
-        for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-            for (size_t i = 0; i < lists[l]->count; i++) lists[l]->at[i].device = (uint32_t)d;
+    for (size_t d = first; d < trace->device_count; d++) trace->devices[d].found = (uint32_t)d;
+    qsort(&trace->devices[first], count, sizeof *trace->devices, by_key);
+    for (size_t d = first; d < trace->device_count; d++) {
+        for (enum ids_device_list l = 0; l < IDS_DEVICE_LISTS; l++) {
+            struct ids_events *events = ids_device_list(&trace->devices[d], l);
+            for (size_t i = 0; i < events->count; i++) events->at[i].device = (uint32_t)d;
         }
-        place[device->found] = (uint32_t)d;
+        place[trace->devices[d].found - first] = (uint32_t)d;
     }
-    for (size_t t = 0; t < trace->track_count; t++) {
-        if (trace->tracks[t].device != IDS_NONE) trace->tracks[t].device = place[trace->tracks[t].device];
+    for (size_t t = first_track; t < trace->track_count; t++) {
+        struct ids_track *track = &trace->tracks[t];
+        if (track->device != IDS_NONE) track->device = place[track->device - first];
     }
     free(place);
     return 0;
 }
 
+int ids_join_hosts(struct ids_join *join, struct ids_trace *trace, size_t first_device, size_t first_track,
+                   struct ids_error *err) {
+    int code = end_ops(join, trace, first_device, first_track, err);
+    if (!code) code = order_devices(trace, first_device, first_track, err);
+    ids_trace_give_back(trace, first_device, first_track);
+    return code ? code : ids_events_order_from(trace, first_device, first_track, err);
+}
+
+/* Which host event made what happen, and launched what. */
+static int link_all(struct ids_trace *trace, struct ids_calls *calls, struct ids_error *err) {
+    struct producers producers = {0};
+    uint64_t without = 0;
+    int code = 0;
+    for (size_t h = 0; h < trace->host_count && !code; h++) {
+        const struct of_host of = of_host(trace, h);
+        code = gather_producers(trace, &of, &producers, err);
+        if (!code) code = link_host(trace, &of, calls, &producers, err);
+        if (!code && ids_sampled_join_told(trace, of.first_track, of.end_track)) code = ids_no_memory(err);
+        if (!code) without += launch_devices(trace, &of, &producers);
+        ids_keymap_done(&producers.by_link);
+        ids_keymap_done(&producers.by_execution);
+    }
+    if (!code) code = ids_cpu_runs_launch(trace, &producers.by_run, err);
+    ids_keymap_done(&producers.by_run);
+    if (code) return code;
+    return note(trace, IDS_NOTE, "model.launch_not_recorded", "device events whose launch is not in the trace", without,
+                err);
+}
+
 int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trace *trace, struct ids_error *err) {
-    int code = end_ops(join, trace, err);
-    if (!code) code = order_devices(trace, err);
-    ids_trace_give_back(trace); /* the last host's */
-    if (!code) code = order_all(trace, err);
+    int code =
+        note(trace, IDS_NOTE, "cpu.op_without_end",
+             "CPU ops without an 'end:' event were taken to end with their own event", join->ops_without_end, err);
     if (code) return code;
     describe_ops(join, trace);
     count_model_flops(trace);
@@ -517,17 +553,7 @@ int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trac
     if (!code) code = ids_host_copies_add(trace, err);
     if (code) return code;
     if (ids_sampled_join(trace)) return ids_no_memory(err);
-    struct producers producers = {0};
-    code = gather_producers(trace, &producers, err);
-    if (!code) {
-        code = link_hosts(trace, calls, &producers, err);
-        if (!code && ids_sampled_join_told(trace)) code = ids_no_memory(err);
-        if (!code) code = launch_devices(trace, &producers, err);
-        if (!code) code = name_ops(trace, calls, err);
-        if (!code && ids_wastes_find(trace)) code = ids_no_memory(err);
-    }
-    ids_keymap_done(&producers.by_link);
-    ids_keymap_done(&producers.by_run);
-    ids_keymap_done(&producers.by_execution);
-    return code;
+    code = link_all(trace, calls, err);
+    if (!code) code = name_ops(trace, calls, err);
+    return !code && ids_wastes_find(trace) ? ids_no_memory(err) : code;
 }

@@ -13,9 +13,11 @@ struct ids_join {
      * one: see end_of. */
     struct ids_keymap op_goes_on;
     struct ids_instruction_info *hlo;
-    size_t hlo_count, hlo_room;
+    uint32_t *hlo_hosts; /* of each */
+    size_t hlo_count, hlo_room, hlo_host_room;
     struct ids_keymap hlo_by_program; /* (host, program id, instruction name) -> index of hlo */
     struct ids_keymap hlo_by_module;  /* (module name, instruction name) -> index of hlo */
+    uint64_t ops_without_end;         /* of hosts that are whole */
 };
 
 void ids_join_done(struct ids_join *join);
@@ -23,8 +25,12 @@ void ids_join_done(struct ids_join *join);
 int ids_join_hlo(struct ids_join *join, uint32_t host, const struct ids_instruction_info *instruction,
                  struct ids_error *err);
 
-/* Joins: CPU op ends; opcodes, sources and groups from HLO; time order of every device; parents on host threads;
- * producers with consumers; launches of device events. Leaves a diag for what found no partner. */
+/* What needs nothing of other hosts, of the whole hosts that have the devices and tracks from these on: CPU op ends;
+ * the order of devices and of all events; parents on threads. */
+int ids_join_hosts(struct ids_join *join, struct ids_trace *trace, size_t first_device, size_t first_track,
+                   struct ids_error *err);
+/* Joins, when all hosts are whole: opcodes, sources and groups from HLO; producers with consumers; launches of device
+ * events. Leaves a diag for what found no partner. */
 int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trace *trace, struct ids_error *err);
 
 #endif

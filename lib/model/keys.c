@@ -43,10 +43,8 @@ static int is_spelling(struct ids_text text, struct ids_text key) {
     }
 }
 
-uint32_t ids_key_spelt(struct ids_key_spellings *spellings, const struct ids_strings *strings, uint32_t text) {
-    if (text < IDS_KEY_COUNT) return text;
+uint32_t ids_key_spelt_anew(struct ids_key_spellings *spellings, const struct ids_strings *strings, uint32_t text) {
     const uint32_t place = text % IDS_KEY_SPELLINGS;
-    if (spellings->recent[place].text == text) return spellings->recent[place].key;
     uint32_t key = text;
     for (size_t i = 0; i < sizeof varied / sizeof *varied && key == text; i++) {
         if (is_spelling(ids_strings_text(strings, text), ids_strings_text(strings, varied[i]))) key = varied[i];

@@ -21,7 +21,14 @@ struct ids_key_spellings {
 
 /* The key that a text is a spelling of: case, spaces, '_' and '-' make no difference. Else the text's own id. The texts
  * of one file stay as they are, so that exports and databases show what the file says. */
-uint32_t ids_key_spelt(struct ids_key_spellings *spellings, const struct ids_strings *strings, uint32_t text);
+uint32_t ids_key_spelt_anew(struct ids_key_spellings *spellings, const struct ids_strings *strings, uint32_t text);
+static inline uint32_t ids_key_spelt(struct ids_key_spellings *spellings, const struct ids_strings *strings,
+                                     uint32_t text) {
+    if (text < IDS_KEY_COUNT) return text;
+    const uint32_t place = text % IDS_KEY_SPELLINGS;
+    return spellings->recent[place].text == text ? spellings->recent[place].key
+                                                 : ids_key_spelt_anew(spellings, strings, text);
+}
 
 /* Interns the empty text and every key, so that a key's text id is its enum value. Call it on an empty table, before
  * anything else is interned. Returns 0, or -1 when memory ran out. */

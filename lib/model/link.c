@@ -4,7 +4,12 @@
 #include "lib/model/keys.h"
 
 uint64_t ids_link_key(enum ids_link link, uint64_t host, uint32_t type, uint64_t id) {
-    return ids_key_of(ids_key_of((uint64_t)link << 32 | type, host), id);
+    return ids_link_moved(ids_key_of((uint64_t)link << 32 | type, id), ids_link_of_hosts(host));
+}
+
+/* An odd number, so that hosts of any number differ. */
+uint64_t ids_link_of_hosts(uint64_t hosts) {
+    return hosts * 0xd6e8feb86659fd93u;
 }
 
 int ids_link_stat_of(uint32_t key) {

@@ -19,6 +19,11 @@ enum ids_link {
 
 /* Never 0. Ids are numbers of a host; those of IDS_LINK_TYPED also of a type. */
 uint64_t ids_link_key(enum ids_link link, uint64_t host, uint32_t type, uint64_t id);
+/* What is added to a key when its host gets a number that is greater by `hosts`, and the key with that. */
+uint64_t ids_link_of_hosts(uint64_t hosts);
+static inline uint64_t ids_link_moved(uint64_t key, uint64_t by) {
+    return !key ? 0 : key + by ? key + by : 1;
+}
 
 /* The stats that hold ids of links between any two events. */
 enum ids_link_stat {

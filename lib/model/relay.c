@@ -282,6 +282,7 @@ static int start(struct ids_relay *relay, struct ids_error *err) {
 #define relay_memory NULL
 #define relay_held NULL
 #define relay_program NULL
+#define relay_partial NULL
 
 int ids_relay_new(struct ids_sink *target, struct ids_relay **ret_relay, struct ids_error *err) {
     static const struct ids_sink_ops ops = {

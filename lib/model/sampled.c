@@ -406,6 +406,7 @@ static int merge(struct joining *joining, doing_at_place *at) {
         return -1;
     }
     ids_timeline_done(joining->recorded);
+    ids_trace_put_timeline_far(joining->trace, &merged);
     *joining->recorded = merged;
     return 0;
 }
@@ -464,8 +465,8 @@ static uint32_t thread_told_of(const struct ids_track *told) {
     return IDS_NONE;
 }
 
-int ids_sampled_join_told(struct ids_trace *trace) {
-    for (uint32_t t = 0; t < trace->track_count; t++) {
+int ids_sampled_join_told(struct ids_trace *trace, size_t first_track, size_t end_track) {
+    for (size_t t = first_track; t < end_track; t++) {
         struct ids_track *told = &trace->tracks[t];
         uint32_t thread = ids_track_is_told(trace, told) ? thread_told_of(told) : IDS_NONE;
         if (thread == IDS_NONE) continue;

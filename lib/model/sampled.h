@@ -11,8 +11,9 @@
 /* 0, or -1 when memory ran out. */
 int ids_sampled_join(struct ids_trace *trace);
 /* Brings the functions of the program that samples saw to what jax.monitoring told of the same thread's compilations,
- * whose launches are known by now. 0, or -1 when memory ran out. */
-int ids_sampled_join_told(struct ids_trace *trace);
+ * whose launches are known by now: on tracks [first_track, end_track), those of a host. 0, or -1 when memory ran
+ * out. */
+int ids_sampled_join_told(struct ids_trace *trace, size_t first_track, size_t end_track);
 
 /* Two samples that follow one another and saw different stacks: the middle between them, how far both are from it, and
  * what the stacks are doing (enum ids_account). */

@@ -96,23 +96,39 @@ struct ids_slice {
     const struct ids_arg *args;
 };
 
+/* What of a fusion's work belongs to another scope than its name says (lib/hlo/parts.h). */
+enum { IDS_OP_PARTS = 4 };
+struct ids_op_parts {
+    struct ids_op_part {
+        uint32_t op_name; /* interned */
+        double share;     /* of all together 1 */
+    } at[IDS_OP_PARTS];   /* most work first */
+    uint8_t count;        /* 0: one scope, that of the op's own name */
+};
+
 /* One instruction of a compiled program, from an HLO proto. Texts are interned, empty where unknown. */
 struct ids_instruction_info {
     uint64_t program_id;
-    uint32_t module;       /* "jit_train_step" */
-    uint32_t name;         /* "fusion.3" */
-    uint32_t opcode;       /* "all-reduce", "fusion", ... */
-    uint32_t op_name;      /* the framework's: "jit(train_step)/layer0/attn/dot_general" */
-    uint32_t source;       /* "file.py:12" */
-    uint32_t call_target;  /* custom calls only */
-    uint32_t groups;       /* replica groups of a collective, "{{0,1},{2,3}}" */
-    int64_t result_bytes;  /* of the result's shape; -1 unknown */
-    uint32_t shape;        /* of the result, "f32[256,256]"; empty unknown */
-    uint64_t fingerprint;  /* of what it computes, without names (lib/hlo/fingerprint.h); 0 unknown */
-    int64_t flops, bytes;  /* that it computes and moves (lib/hlo/cost.h); -1 unknown */
-    int64_t matrix_flops;  /* of flops, those of products and convolutions; -1 unknown */
+    uint32_t module;      /* "jit_train_step" */
+    uint32_t name;        /* "fusion.3" */
+    uint32_t opcode;      /* "all-reduce", "fusion", ... */
+    uint32_t op_name;     /* the framework's: "jit(train_step)/layer0/attn/dot_general" */
+    uint32_t source;      /* "file.py:12" */
+    uint32_t call_target; /* custom calls only */
+    uint32_t groups;      /* replica groups of a collective, "{{0,1},{2,3}}" */
+    int64_t result_bytes; /* of the result's shape; -1 unknown */
+    uint32_t shape;       /* of the result, "f32[256,256]"; empty unknown */
+    uint64_t fingerprint; /* of what it computes, without names (lib/hlo/fingerprint.h); 0 unknown */
+    int64_t flops, bytes; /* that it computes and moves (lib/hlo/cost.h); -1 unknown */
+    int64_t matrix_flops; /* of flops, those of products and convolutions; -1 unknown */
+    struct ids_product_size {
+        int64_t rows, columns, depth; /* of its largest matrix product (lib/hlo/padding.h); 0 none, or unknown */
+        int64_t bytes, tiled;         /* of operands and results, without and with padding to tiles; 0 unknown */
+    } product;
+    struct ids_op_parts parts;
     uint32_t sharding;     /* of a parameter of the program: "devices=[8,1]"; empty none */
     uint32_t waste_why;    /* what the program's graph shows of `waste`; empty none */
+    uint32_t waste_rounds; /* of the loop in which it is the same each time; 0 unknown */
     uint8_t waste;         /* enum ids_waste (lib/hlo/waste.h) */
     uint8_t waste_is_part; /* 1: of a part of its operands */
     uint8_t element;       /* of what it multiplies (lib/hlo/element.h); 0 it is no matrix product or convolution */
@@ -211,6 +227,7 @@ struct ids_sink {
     /* What the file is called without its endings, where a run has several: no two hosts have the same, as
      * TensorBoard's layout has it, though two processes of a machine say the same of it. Else 0, the empty text. */
     uint32_t file_name;
+    const char *read_as; /* of a partial: ids_format.name of the file that it was made of */
 };
 
 /* What the host of a file is called that names one (0: it does not). A rank has its number in every file of the run, so

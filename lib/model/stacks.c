@@ -2,7 +2,7 @@
 
 #include "lib/base/vec.h"
 
-static uint32_t find(struct ids_trace *trace, uint32_t track, uint32_t outside, uint32_t text) {
+uint32_t ids_stack_of(struct ids_trace *trace, uint32_t track, uint32_t outside, uint32_t text) {
     uint64_t key = outside ? ids_key_of(outside, text) : ids_key_of((uint64_t)track << 32 | 1, text), known = 0;
     if (ids_keymap_get(&trace->stack_numbers, key, &known)) return (uint32_t)known;
     if (outside && trace->stack_count >= IDS_STACKS_MOST) return outside;
@@ -13,6 +13,6 @@ static uint32_t find(struct ids_trace *trace, uint32_t track, uint32_t outside, 
 }
 
 uint32_t ids_stack_inside(struct ids_trace *trace, uint32_t track, uint32_t outside, uint32_t name) {
-    if (!outside) outside = find(trace, track, 0, trace->tracks[track].name);
-    return outside ? find(trace, track, outside, trace->names[name].text) : 0;
+    if (!outside) outside = ids_stack_of(trace, track, 0, trace->tracks[track].name);
+    return outside ? ids_stack_of(trace, track, outside, trace->names[name].text) : 0;
 }

@@ -19,4 +19,7 @@ enum { IDS_STACKS_MOST = 1 << 17 };
  * ran out. */
 uint32_t ids_stack_inside(struct ids_trace *trace, uint32_t track, uint32_t outside, uint32_t name);
 
+/* The same of a text; with `outside` 0 that of the thread itself. */
+uint32_t ids_stack_of(struct ids_trace *trace, uint32_t track, uint32_t outside, uint32_t text);
+
 #endif

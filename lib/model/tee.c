@@ -1,5 +1,7 @@
 #include "lib/model/tee.h"
 
+#include "lib/model/partial.h"
+
 #include <stdlib.h>
 
 static struct ids_tee *of(struct ids_sink *sink) {
@@ -97,6 +99,12 @@ static int tee_program(struct ids_sink *sink, const struct ids_program *program,
     struct ids_tee *tee = of(sink);
     int code = tee->left->ops->program ? tee->left->ops->program(tee->left, program, err) : 0;
     return code || !tee->right->ops->program ? code : tee->right->ops->program(tee->right, program, err);
+}
+
+/* The row builder wants events. */
+static int tee_partial(struct ids_sink *sink, const void *bytes, size_t length, struct ids_error *err) {
+    if (!of(sink)->left->ops->partial || !of(sink)->right->ops->partial) return ids_partial_has_no_events(err);
+    BOTH(partial, bytes, length);
 }
 
 static int tee_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {

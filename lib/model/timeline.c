@@ -25,7 +25,7 @@ int ids_timeline_turn(struct ids_timeline *timeline, int64_t when_ps, uint32_t d
 }
 
 void ids_timeline_give_back(struct ids_timeline *timeline) {
-    if (!timeline->count || timeline->count == timeline->room) return;
+    if (!timeline->count || timeline->count == timeline->room || timeline->far) return;
     int64_t *from_ps = realloc(timeline->from_ps, timeline->count * sizeof *from_ps);
     if (from_ps) timeline->from_ps = from_ps;
     uint32_t *doing = realloc(timeline->doing, timeline->count * sizeof *doing);
@@ -34,8 +34,10 @@ void ids_timeline_give_back(struct ids_timeline *timeline) {
 }
 
 void ids_timeline_done(struct ids_timeline *timeline) {
-    free(timeline->from_ps);
-    free(timeline->doing);
+    if (!timeline->far) {
+        free(timeline->from_ps);
+        free(timeline->doing);
+    }
     *timeline = (struct ids_timeline){0};
 }
 

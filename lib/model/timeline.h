@@ -2,6 +2,8 @@
 #ifndef IDS_LIB_MODEL_TIMELINE_H
 #define IDS_LIB_MODEL_TIMELINE_H
 
+#include "lib/base/far.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,11 +15,18 @@ struct ids_timeline {
     int64_t *from_ps;
     uint32_t *doing; /* indices of ids_trace.doings */
     size_t count, room;
+    struct ids_far *far; /* where the arrays lie, as of ids_events (trace.h); then no turn is added */
 };
 
 /* From now on the thread does that. Times do not fall; of changes at one moment the last counts. 0, or -1 when
  * memory ran out. */
 int ids_timeline_turn(struct ids_timeline *timeline, int64_t when_ps, uint32_t doing);
+
+/* To be said before all of it is read. */
+static inline void ids_timeline_read(const struct ids_timeline *timeline) {
+    if (timeline->far)
+        ids_far_turn(timeline->far, timeline->count * (sizeof *timeline->from_ps + sizeof *timeline->doing));
+}
 
 /* Returns the room that growing left over. */
 void ids_timeline_give_back(struct ids_timeline *timeline);

@@ -1,6 +1,7 @@
 #include "lib/model/trace.h"
 
 #include "lib/base/search.h"
+#include "lib/base/vec.h"
 #include "lib/hlo/family.h"
 #include "lib/hlo/scope.h"
 
@@ -10,15 +11,11 @@
 void ids_trace_free(struct ids_trace *trace) {
     if (!trace) return;
     for (size_t i = 0; i < trace->device_count; i++) {
-        struct ids_device *device = &trace->devices[i];
-        free(device->activity.at);
-        free(device->async.at);
-        free(device->waits.at);
-        free(device->modules.at);
-        free(device->steps.at);
+        for (enum ids_device_list l = 0; l < IDS_DEVICE_LISTS; l++)
+            ids_events_let_go(ids_device_list(&trace->devices[i], l));
     }
     for (size_t i = 0; i < trace->track_count; i++) {
-        free(trace->tracks[i].events.at);
+        ids_events_let_go(&trace->tracks[i].events);
         ids_timeline_done(&trace->tracks[i].timeline);
     }
     free(trace->hosts);
@@ -51,29 +48,49 @@ void ids_trace_free(struct ids_trace *trace) {
     ids_keymap_done(&trace->stack_numbers);
     ids_strings_done(&trace->strings);
     ids_arena_done(&trace->arena);
+    ids_far_free(trace->far);
     free(trace);
 }
 
+struct ids_events *ids_device_list(struct ids_device *device, enum ids_device_list list) {
+    struct ids_events *const lists[IDS_DEVICE_LISTS] = {[IDS_LIST_ACTIVITY] = &device->activity,
+                                                        [IDS_LIST_ASYNC] = &device->async,
+                                                        [IDS_LIST_WAITS] = &device->waits,
+                                                        [IDS_LIST_MODULES] = &device->modules,
+                                                        [IDS_LIST_STEPS] = &device->steps};
+    return lists[list];
+}
+
+void ids_events_let_go(struct ids_events *events) {
+    if (!events->far) free(events->at);
+    *events = (struct ids_events){0};
+}
+
+struct ids_event *ids_events_add(struct ids_events *events) {
+    if (events->far) {
+        struct ids_event *own = malloc((events->count + 1) * sizeof *own);
+        if (!own) return NULL;
+        memcpy(own, events->at, events->count * sizeof *own);
+        *events = (struct ids_events){.at = own, .count = events->count, .room = events->count + 1};
+    }
+    return IDS_PUSH(events->at, events->count, events->room);
+}
+
 static void give_back(struct ids_events *events) {
-    if (events->count == events->room) return;
+    if (events->count == events->room || events->far) return;
     struct ids_event *exact = events->count ? realloc(events->at, events->count * sizeof *exact) : NULL;
     if (!exact) return;
     events->at = exact;
     events->room = events->count;
 }
 
-void ids_trace_give_back(struct ids_trace *trace) {
-    for (size_t t = 0; t < trace->track_count; t++) {
+void ids_trace_give_back(struct ids_trace *trace, size_t first_device, size_t first_track) {
+    for (size_t t = first_track; t < trace->track_count; t++) {
         give_back(&trace->tracks[t].events);
         ids_timeline_give_back(&trace->tracks[t].timeline);
     }
-    for (size_t d = 0; d < trace->device_count; d++) {
-        struct ids_device *device = &trace->devices[d];
-        give_back(&device->activity);
-        give_back(&device->async);
-        give_back(&device->waits);
-        give_back(&device->modules);
-        give_back(&device->steps);
+    for (size_t d = first_device; d < trace->device_count; d++) {
+        for (enum ids_device_list l = 0; l < IDS_DEVICE_LISTS; l++) give_back(ids_device_list(&trace->devices[d], l));
     }
 }
 
@@ -93,7 +110,9 @@ static size_t begin_before(const struct ids_events *events, int64_t when_ps) {
 
 struct ids_cursor ids_cursor_between(const struct ids_events *events, int64_t from_ps, int64_t to_ps) {
     if (!events->count || to_ps <= from_ps) return (struct ids_cursor){events->at, events->at};
-    return (struct ids_cursor){events->at + begin_before(events, from_ps), events->at + begin_before(events, to_ps)};
+    size_t first = begin_before(events, from_ps), end = begin_before(events, to_ps);
+    if (events->far) ids_far_turn(events->far, (end - first) * sizeof *events->at);
+    return (struct ids_cursor){events->at + first, events->at + end};
 }
 
 const struct ids_event *ids_event_outside(const struct ids_trace *trace, const struct ids_event *event) {

@@ -11,6 +11,7 @@
 #ifndef IDS_LIB_MODEL_TRACE_H
 #define IDS_LIB_MODEL_TRACE_H
 
+#include "lib/base/far.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/hlo/opcode.h"
@@ -47,9 +48,11 @@ struct ids_clock {
 
 struct ids_host {
     uint32_t name;         /* text */
+    uint32_t told;         /* text: as its file calls it; empty where it does not */
     int64_t shift_ps;      /* what was added to the file's times to reach the run's */
     int64_t start_unix_ns; /* wall clock of the file's time 0; 0 unknown */
     struct ids_clock clock;
+    size_t first_device, first_track; /* it has those from here on, up to those of the next host */
 };
 
 enum ids_device_kind { IDS_DEVICE_GPU, IDS_DEVICE_TPU, IDS_DEVICE_CPU, IDS_DEVICE_CUSTOM };
@@ -58,6 +61,7 @@ enum ids_device_kind { IDS_DEVICE_GPU, IDS_DEVICE_TPU, IDS_DEVICE_CPU, IDS_DEVIC
 struct ids_events {
     struct ids_event *at;
     size_t count, room;
+    struct ids_far *far; /* where they lie, once their host is whole; NULL: in memory of their own, which may grow */
 };
 
 struct ids_device {
@@ -73,7 +77,8 @@ struct ids_device {
     int32_t capability_major, capability_minor; /* CUDA's compute capability; gfx942: 9, 4; -1 unknown */
     int64_t cores;                              /* multiprocessors, compute units; 0 unknown */
     const struct ids_multiprocessor *multiprocessor; /* what each of them holds; NULL unknown */
-    uint32_t found;                                  /* in which order the file named it */
+    uint64_t shape_kind; /* what shapes of kernels depend on: the same on every device of a kind, in every process */
+    uint32_t found;      /* in which order the file named it */
     /* What the hardware did: kernels, copies, sets, ops, waits booked as ops. An event here is activity ("busy"). */
     struct ids_events activity;
     /* Copies that run beside the ops (TPU "Async XLA Ops"): transfers, but no activity of the core. */
@@ -143,11 +148,12 @@ struct ids_stack_sample {
 
 /* How a window of idsprof sampled stacks. */
 struct ids_sampling {
-    int64_t period_ps;        /* from one sample to the next; 0 unknown */
-    int64_t dense_period_ps;  /* the same at first, 0: no other one */
-    int64_t dense_ps;         /* for so long */
-    int64_t running_step;     /* the step in whose middle the window opened; -1: none */
-    int64_t slow_step;        /* the one for which the window was kept; -1: none */
+    int64_t period_ps;                       /* from one sample to the next; 0 unknown */
+    int64_t dense_period_ps;                 /* the same at first, 0: no other one */
+    int64_t dense_ps;                        /* for so long */
+    int64_t running_step;                    /* the step in whose middle the window opened; -1: none */
+    int64_t slow_step;                       /* the one for which the window was kept; -1: none */
+    int64_t others_ran_ps, others_waited_ps; /* threads that run no Python: ran, had no core; 0 unknown */
     int64_t next_step_ago_ps; /* since then the step runs that ended the window, at the sampling's end; -1: none did */
 };
 
@@ -168,6 +174,7 @@ struct ids_name {
     uint8_t of_framework; /* on a host: the file says that it is a framework's op or call, so it is no region of the
                            * program */
     uint8_t is_block;     /* 1: of the region that idsprof's window was opened for: it says nothing of what is in it */
+    uint8_t hands_over;   /* 1: of a stage of the input pipeline that says that it only takes what others prepare */
     uint8_t is_sampled;   /* 1: of a call in sampled stacks */
     uint8_t
         is_launching;  /* 1: of a call in sampled stacks that has events of its own, PjitFunction(f), or of a function
@@ -232,13 +239,17 @@ struct ids_op {
     int64_t result_bytes;  /* from the HLO proto; -1 unknown */
     int64_t message_bytes; /* of a collective, see lib/model/collective.h; -1 unknown */
     int64_t group_size;    /* of a collective: devices in each replica group; 0 unknown */
-    uint32_t shape;        /* of the result, without layout, "f32[256,256]"; empty unknown */
+    struct ids_product_size product; /* of an op that multiplies matrices */
+    struct ids_op_parts parts;       /* scopes that a fusion covers, if not only that of its name */
+    uint32_t shape;                  /* of the result, without layout, "f32[256,256]"; empty unknown */
     uint64_t fingerprint;  /* what it computes, whatever it is called: the same in another compilation; 0 unknown */
     uint32_t waste_why;    /* of `waste`, for a person; empty unknown */
+    uint32_t waste_rounds; /* of the loop in which it is the same each time; 0 unknown */
     uint8_t waste;         /* enum ids_waste (lib/hlo/waste.h): by the program's graph, else by its names */
     uint8_t waste_is_part; /* 1: of a collective that moves something else too */
     uint8_t cost_source;   /* enum ids_cost_source: of flops and bytes */
     uint8_t element;       /* of what a matrix product or convolution multiplies (lib/hlo/element.h); 0 it is none */
+    uint8_t narrower;      /* of a kernel that multiplies two types: the one of fewer bits; 0 it does not */
     uint8_t split;         /* enum ids_split: why the op that uses it is another one */
     uint8_t direction;     /* enum ids_direction of such a copy */
     uint8_t class;         /* enum ids_class */
@@ -353,6 +364,7 @@ struct ids_trace_diag {
 };
 
 struct ids_trace {
+    struct ids_far *far; /* for what is large, of hosts that are whole; NULL: the run is held in memory */
     struct ids_strings strings;
     struct ids_key_spellings spellings;
     struct ids_arena arena;
@@ -418,9 +430,33 @@ struct ids_trace {
 };
 
 void ids_trace_free(struct ids_trace *trace);
-/* Returns the room that growing left over in the lists of events: nearly half of the memory of a large trace. Lists
- * may grow again. */
-void ids_trace_give_back(struct ids_trace *trace);
+/* A device's lists of events. */
+enum ids_device_list {
+    IDS_LIST_ACTIVITY,
+    IDS_LIST_ASYNC,
+    IDS_LIST_WAITS,
+    IDS_LIST_MODULES,
+    IDS_LIST_STEPS,
+    IDS_DEVICE_LISTS
+};
+struct ids_events *ids_device_list(struct ids_device *device, enum ids_device_list list);
+/* Returns the room that growing left over in the lists of events, of the devices and tracks from these on: nearly half
+ * of the memory of a large trace. Lists may grow again. */
+void ids_trace_give_back(struct ids_trace *trace, size_t first_device, size_t first_track);
+/* Moves the lists and timelines of these devices and tracks to trace->far, where they keep their addresses from then
+ * on; returns how many bytes of memory that freed. 0 where the disk has no room: all stays where it is. Nothing points
+ * to these events yet. */
+uint64_t ids_trace_put_far(struct ids_trace *trace, size_t first_device, size_t first_track);
+/* The same for one timeline that was made anew; nothing where there is no trace->far. */
+void ids_trace_put_timeline_far(struct ids_trace *trace, struct ids_timeline *timeline);
+/* Adds one at the end, maybe out of order; NULL when memory ran out. It may move the others. */
+struct ids_event *ids_events_add(struct ids_events *events);
+/* They are gone. */
+void ids_events_let_go(struct ids_events *events);
+/* To be said before a list is read through by its index; cursors say it themselves. */
+static inline void ids_events_turn(const struct ids_events *events) {
+    if (events->far) ids_far_turn(events->far, events->count * sizeof *events->at);
+}
 
 static inline const char *ids_trace_text(const struct ids_trace *trace, uint32_t text) {
     return ids_strings_z(&trace->strings, text);
@@ -434,6 +470,7 @@ struct ids_cursor {
     const struct ids_event *at, *end;
 };
 static inline struct ids_cursor ids_cursor_over(const struct ids_events *events) {
+    ids_events_turn(events);
     return (struct ids_cursor){events->at, events->count ? events->at + events->count : events->at};
 }
 /* Only those that begin at `from` or later and before `to`. */

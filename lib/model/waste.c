@@ -126,6 +126,7 @@ static int add_pairs(struct ids_trace *trace, struct pairing *pairing) {
 
 static void count_waits(const struct ids_trace *trace, const struct ids_events *events, struct pair *of) {
     int64_t worked_ps = INT64_MIN; /* when an op that is no half of one last began */
+    ids_events_turn(events);
     for (size_t i = 0; i < events->count; i++) {
         const struct ids_event *event = &events->at[i];
         const struct ids_op *op = event->op == IDS_NONE ? NULL : &trace->ops[event->op];

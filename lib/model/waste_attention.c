@@ -86,6 +86,7 @@ static void look_at(struct since *since, const struct ids_event *event, enum rol
 static void count_device(const struct ids_trace *trace, const struct ids_events *events, const uint8_t *roles,
                          struct seen *seen) {
     struct since since = {0};
+    ids_events_turn(events);
     for (size_t i = 0; i < events->count; i++) {
         const struct ids_event *event = &events->at[i];
         if (event->op == IDS_NONE || !trace->ops[event->op].framework) continue;

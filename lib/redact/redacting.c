@@ -232,9 +232,18 @@ static int redact_hlo(struct ids_sink *sink, const struct ids_instruction_info *
     int failed = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) failed |= redact_id(redacting, names[i], IDS_REDACT_NAME);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) failed |= redact_id(redacting, texts[i], IDS_REDACT_TEXT);
+    for (int i = 0; i < passed.parts.count; i++)
+        failed |= redact_id(redacting, &passed.parts.at[i].op_name, IDS_REDACT_NAME);
     failed |= redact_id(redacting, &passed.source, IDS_REDACT_SOURCE);
     if (failed || redact_id(redacting, &passed.waste_why, IDS_REDACT_NAME)) return ids_no_memory(err);
     return redacting->passing.next->ops->hlo(redacting->passing.next, &passed, err);
+}
+
+/* Its texts are those of the file, and what it was is not known any more. */
+static int refuse_partial(struct ids_sink *sink, const void *bytes, size_t length, struct ids_error *err) {
+    (void)sink, (void)bytes, (void)length;
+    ids_fail(err, IDS_UNSUPPORTED, "a partial cannot be redacted");
+    return ids_hint(err, "redact the report of the profile itself");
 }
 
 static int redact_values(struct ids_redacting *redacting, const struct ids_program_memory_info *memory,
@@ -322,7 +331,8 @@ static const struct ids_sink_ops redacting_ops = {.host = redact_host,
                                                   .memory = redact_memory,
                                                   .held = redact_held,
                                                   .diag = redact_diag,
-                                                  .program = redact_program};
+                                                  .program = redact_program,
+                                                  .partial = refuse_partial};
 
 int ids_redacting_new(struct ids_sink *next, struct ids_redactor *redactor, struct ids_redacting **ret_redacting,
                       struct ids_error *err) {

@@ -33,6 +33,13 @@ static int is_any_called(const struct ids_table *table, int class) {
     return 0;
 }
 
+/* How many ops the row is of. */
+static size_t ops_of(const struct ids_table *table, size_t row) {
+    int column = ids_table_column(table, "ops");
+    const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(table, row, column);
+    return cell && !cell->missing ? (size_t)cell->i : 1;
+}
+
 /* The rows whose cell is not "same", or all where everything is asked for. */
 void ids_render_diff_matches(struct ids_painter *painter, const struct ids_diff *diff, const char *id) {
     const struct ids_table *table = ids_report_find_table(&diff->report, id);
@@ -48,8 +55,8 @@ void ids_render_diff_matches(struct ids_painter *painter, const struct ids_diff 
     for (size_t row = 0; row < table->row_count; row++) {
         const char *word = ids_table_cell(table, row, class)->text;
         int is_same = !strcmp(word, "same"), is_unsure = !strcmp(word, "unsure");
-        same += (size_t)is_same;
-        unsure += (size_t)is_unsure;
+        same += is_same ? ops_of(table, row) : 0;
+        unsure += is_unsure ? ops_of(table, row) : 0;
         if ((is_same || is_unsure) && painter->render->top) continue;
         memcpy(&shown.cells[shown.row_count++ * columns], ids_table_cell(table, row, 0), columns * sizeof *shown.cells);
     }
@@ -57,7 +64,7 @@ void ids_render_diff_matches(struct ids_painter *painter, const struct ids_diff 
     if (!diff->a->by_run && !(diff->options.noise > 0) && is_any_called(&shown, class))
         fputs("  slower and faster in these recordings: the next ones may differ as much\n", painter->out);
     if (!painter->render->top || same + unsure == 0) return;
-    fprintf(painter->out, "%s  of the %s ", shown.row_count ? "" : "\n", id);
+    fprintf(painter->out, "%s  of the %s ", shown.row_count ? "" : "\n", strcmp(id, "kernels") ? "ops" : id);
     if (same) fprintf(painter->out, "%zu %s the same", same, same == 1 ? "is" : "are");
     if (unsure) fprintf(painter->out, "%s%zu cannot be told from the spread", same ? ", " : "", unsure);
     fputc('\n', painter->out);

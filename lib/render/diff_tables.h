@@ -10,7 +10,7 @@ enum ids_diff_sort { IDS_DIFF_BY_CHANGE, IDS_DIFF_BY_RATIO, IDS_DIFF_BY_BEFORE, 
 /* The order of --sort in a table of ops or kernels of diff->report; the table is sorted in place. */
 void ids_diff_sort_table(struct ids_table *table, enum ids_diff_sort sort);
 
-/* `id`: "ops" or "kernels". */
+/* `id`: "computations" (of ops) or "kernels". */
 void ids_render_diff_matches(struct ids_painter *painter, const struct ids_diff *diff, const char *id);
 /* `id`: "families", "scopes", "modules" or "collectives". */
 void ids_render_diff_structure(struct ids_painter *painter, const struct ids_diff *diff);

@@ -298,7 +298,7 @@ int ids_render_diff_body(const struct ids_diff *diff, const struct ids_diff_rend
     ids_render_diff_structure(&painter, diff);
     write_changes(&painter, diff, how);
     write_figures(&painter, diff);
-    if (diff->has_ops) ids_render_diff_matches(&painter, diff, "ops");
+    if (diff->has_ops) ids_render_diff_matches(&painter, diff, "computations");
     if (diff->has_ops) write_sum(&painter, diff);
     if (diff->has_kernels) ids_render_diff_matches(&painter, diff, "kernels");
     if (!diff->has_ops && diff->has_kernels) write_sum(&painter, diff);

@@ -30,6 +30,7 @@ static const struct fact facts[] = {
     {"waits", NULL, "", "", NULL},
     {NULL, "run.window", "window ", "", NULL},
     {"clock_held_back", NULL, "", "", NULL},
+    {"ops_beside", NULL, "", "", NULL},
     {"beyond_window", NULL, "", "", NULL},
     {"python_recorded", NULL, "", "", NULL},
     {NULL, "coverage.attributed_share", "", " of device time attributed", NULL},
@@ -58,7 +59,11 @@ void ids_painter_run(struct ids_painter *painter) {
     const struct ids_value *name = ids_report_find_property(report, "name");
     const char *title = name ? ids_painter_value(painter, *name) : "run";
     struct ids_phrase phrase = ids_phrase_begin();
+    size_t damages = 0;
+    for (size_t i = 0; i < report->diag_count; i++)
+        damages += !strcmp(ids_severity_name(report->diags[i].severity), "damage");
     if (!report->complete) ids_phrase_add(&phrase, " · INCOMPLETE: %s", ids_report_why_incomplete(report));
+    if (!report->complete && damages > 1) ids_phrase_add(&phrase, " (and %zu more: see notes)", damages - 1);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) add_fact(&phrase, painter, &facts[i]);
     const char *rest = ids_phrase_end(painter, &phrase);
     while (*rest == ' ') rest++;

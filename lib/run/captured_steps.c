@@ -38,26 +38,68 @@ static int captured(const struct ids_run_files *run, struct ids_seen *seen, stru
     return found;
 }
 
+/* The steps of the report as it names them; -1: it does not, or there are gaps in them. */
+struct shown {
+    int64_t count, first, last, running; /* running: of which the window shows the end alone */
+};
+
+static int64_t number_of(const struct ids_report *report, const char *id) {
+    const struct ids_value *value = ids_report_find_property(report, id);
+    return value && !value->missing ? value->i : -1;
+}
+
+static struct shown shown_in(const struct ids_report *report) {
+    struct shown shown = {number_of(report, "steps.count"), number_of(report, "steps.first"),
+                          number_of(report, "steps.last"), number_of(report, "steps.running")};
+    if (shown.first < 0 || shown.last < 0 || shown.last - shown.first < shown.count - 1) shown.first = shown.last = -1;
+    return shown;
+}
+
+/* What capture counts are the steps that began in the window. Annotated ones have the same numbers in both. */
+static int differ(const struct ids_seen_window *window, const struct shown *shown, int has_numbers) {
+    int64_t begun = shown->count - (shown->running >= 0);
+    if (window->steps != begun) return 1;
+    if (!has_numbers || shown->first < 0 || !begun) return 0;
+    return shown->last != window->last_step || (shown->running < 0 && shown->first != window->first_step);
+}
+
+/* Where no step ended the window, the last one goes on beyond it, and the profile has no end of it. */
+static int last_is_not_whole(const struct ids_seen_window *window, const struct shown *shown) {
+    int64_t begun = shown->count - (shown->running >= 0);
+    if (!window->closed_by || !strcmp(window->closed_by, "step") || window->steps - 1 != begun) return 0;
+    return shown->last < 0 || shown->last == window->last_step - 1;
+}
+
+static const char *why(const struct ids_seen_window *window, const struct shown *shown, struct ids_report *report) {
+    const char *opened = "", *closed = "";
+    if (shown->running >= 0 && shown->running < window->first_step)
+        opened = ids_report_text(report, "step %lld ran when it opened", (long long)shown->running);
+    if (last_is_not_whole(window, shown))
+        closed =
+            ids_report_text(report, "step %lld ran when it closed, and is not whole", (long long)window->last_step);
+    if (!*opened && !*closed) return "";
+    return ids_report_text(report, ": %s%s%s", opened, *opened && *closed ? ", and " : "", closed);
+}
+
 const char *ids_captured_steps_differ(const struct ids_run_files *run, struct ids_report *report) {
-    const struct ids_value *count = ids_report_find_property(report, "steps.count"),
-                           *first = ids_report_find_property(report, "steps.first"),
-                           *last = ids_report_find_property(report, "steps.last"),
-                           *running = ids_report_find_property(report, "steps.running");
+    const struct ids_value *source = ids_report_find_property(report, "steps.source");
+    const struct shown shown = shown_in(report);
+    int is_annotated = source && !source->missing && source->text && !strcmp(source->text, "annotation");
     struct ids_seen seen = {0};
     struct ids_seen_window window = {0};
     const char *text = NULL;
-    if (!count || count->missing || run->number) return NULL;
-    /* What capture counts are the steps that began in the window. Where no step ended it, the last one goes on beyond
-     * it, and the profile has no end of it. */
-    int64_t begun = count->i - (running && !running->missing);
-    if (captured(run, &seen, &window) && window.steps != begun &&
-        (window.steps - 1 != begun || !window.closed_by || !strcmp(window.closed_by, "step")))
-        text = ids_report_text(report, "capture counted %s (%lld to %lld) in this window, and the profile shows %s%s",
-                               IDS_COUNTED(window.steps, "step"), (long long)window.first_step,
-                               (long long)window.last_step, IDS_COUNTED(count->i, "step"),
-                               first && last && !first->missing && !last->missing && last->i - first->i >= count->i - 1
-                                   ? ids_report_text(report, " (%lld to %lld)", (long long)first->i, (long long)last->i)
-                                   : "");
+    if (shown.count < 0 || run->number) return NULL;
+    int found = captured(run, &seen, &window);
+    for (size_t i = 0; i < seen.count; i++)
+        is_annotated &= seen.processes[i].steps_source && !strcmp(seen.processes[i].steps_source, "annotation");
+    if (found && differ(&window, &shown, is_annotated))
+        text = ids_report_text(
+            report, "capture counted %s (%lld to %lld) in this window, and the profile shows %s%s%s",
+            IDS_COUNTED(window.steps, "step"), (long long)window.first_step, (long long)window.last_step,
+            IDS_COUNTED(shown.count, "step"),
+            shown.first < 0 ? ""
+                            : ids_report_text(report, " (%lld to %lld)", (long long)shown.first, (long long)shown.last),
+            why(&window, &shown, report));
     ids_seen_done(&seen);
     return text;
 }
@@ -65,6 +107,4 @@ const char *ids_captured_steps_differ(const struct ids_run_files *run, struct id
 void ids_captured_steps_describe(const struct ids_run_files *run, struct ids_report *report) {
     const char *text = ids_captured_steps_differ(run, report);
     if (text) ids_report_diag(report, IDS_WARNING, "steps.disagree", text, -1, 1);
-    const struct ids_value *rhythm = ids_report_find_property(report, "steps.rhythm");
-    if (rhythm && !rhythm->missing) ids_report_diag(report, IDS_WARNING, "steps.rhythm", rhythm->text, -1, 1);
 }

@@ -5,7 +5,8 @@
 #include "lib/io/run_files.h"
 #include "lib/report/report.h"
 
-/* How they differ, a clause in the report's memory; NULL: alike, or one of the two knows of no steps. */
+/* How they differ, in number or in which, and why as far as that is known: a clause in the report's memory; NULL:
+ * alike, or one of the two knows of no steps. */
 const char *ids_captured_steps_differ(const struct ids_run_files *run, struct ids_report *report);
 
 /* The same as a warning of the report. */

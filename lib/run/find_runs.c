@@ -4,6 +4,7 @@
 #include "lib/model/format.h"
 #include "lib/run/file_name.h"
 #include "lib/run/history.h"
+#include "lib/run/partial_order.h"
 #include "lib/run/read_run.h"
 #include "lib/store/summary.h"
 
@@ -103,6 +104,13 @@ static int leave_out(const struct ids_engine *engine, struct ids_run_list *list,
     return ids_error_pass(err, &why);
 }
 
+static int origin_of(const struct ids_run_file *file, char *path, size_t room) {
+    struct ids_partial_head head;
+    if (!ids_partial_head_of(file, &head)) return 0;
+    snprintf(path, room, "%s", head.path);
+    return 1;
+}
+
 static int find(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list,
                 struct ids_error *err) {
     if (ids_is_database(path)) return find_in_database(engine, path, ret_list, err);
@@ -113,7 +121,7 @@ static int find(const struct ids_engine *engine, const char *path, struct ids_ru
         add_suffixes(generic, ids_formats[i]->generic_suffixes);
         add_suffixes(beside, ids_formats[i]->beside_suffixes);
     }
-    const struct ids_run_kinds kinds = {suffixes, generic, is_profile, beside};
+    const struct ids_run_kinds kinds = {suffixes, generic, is_profile, beside, IDS_PARTIAL_SUFFIX, origin_of};
     return ids_runs_find(path, &kinds, ret_list, err);
 }
 
@@ -121,7 +129,12 @@ int ids_find_runs(const struct ids_engine *engine, const char *path, struct ids_
                   struct ids_error *err) {
     int code = ids_engine_may_open(engine, path, err);
     if (!code) code = find(engine, path, ret_list, err);
-    return code ? code : leave_out(engine, ret_list, err);
+    if (!code) code = leave_out(engine, ret_list, err);
+    for (size_t i = 0; !code && i < ret_list->run_count; i++) {
+        code = ids_partials_arrange(engine, &ret_list->runs[i], err);
+        if (code) ids_run_list_done(ret_list);
+    }
+    return code;
 }
 
 int ids_note_unreadable(const struct ids_engine *engine, const struct ids_run_list *list) {
@@ -133,12 +146,12 @@ int ids_note_unreadable(const struct ids_engine *engine, const struct ids_run_li
     return 1;
 }
 
-/* Of a capture that kept windows with slow steps (--when), the one with the slowest, among those of the newest run's
- * folder; *ret_kept is how many there are. */
-static const struct ids_run_files *slowest_kept(const struct ids_run_list *list, size_t *ret_kept) {
+/* Of a capture that kept windows with slow steps (--when), the one that recorded most of one, among those of the newest
+ * run's folder; *ret_kept is how many there are. *ret_slowest: it has the slowest of all. */
+static const struct ids_run_files *slowest_kept(const struct ids_run_list *list, size_t *ret_kept, int *ret_slowest) {
     const struct ids_run_files *newest = &list->runs[list->run_count - 1], *slowest = newest;
     size_t length = newest->file_count ? ids_capture_of(newest->files[0].path) : 0;
-    int64_t longest_ns = -1;
+    int64_t longest_ns = -1, recorded_ns = -1, took_ns = -1;
     *ret_kept = 0;
     for (size_t i = 0; length && i < list->run_count; i++) {
         const struct ids_run_files *run = &list->runs[i];
@@ -147,27 +160,43 @@ static const struct ids_run_files *slowest_kept(const struct ids_run_list *list,
         if (ids_capture_of(path) != length || memcmp(path, newest->files[0].path, length) != 0) continue;
         if (ids_run_kept(run, &kept)) continue;
         ++*ret_kept;
-        if (kept.took_ns <= longest_ns) continue;
-        longest_ns = kept.took_ns;
+        if (kept.took_ns > longest_ns) longest_ns = kept.took_ns;
+        if (kept.took_ns - kept.late_ns <= recorded_ns) continue;
+        recorded_ns = kept.took_ns - kept.late_ns;
+        took_ns = kept.took_ns;
         slowest = run;
     }
+    *ret_slowest = took_ns == longest_ns;
     return slowest;
+}
+
+static int is_of_partials(const struct ids_run_files *run) {
+    return run->file_count && ids_name_ends_with(run->files[0].path, IDS_PARTIAL_SUFFIX);
 }
 
 void ids_note_choice(const struct ids_engine *engine, const struct ids_run_list *list) {
     size_t kept;
-    const struct ids_run_files *run = slowest_kept(list, &kept);
+    int is_slowest;
+    const struct ids_run_files *run = slowest_kept(list, &kept, &is_slowest);
     if (kept > 1)
+        ids_engine_note(engine, "%zu windows were kept; this is the one %s, %s (--run chooses another)", kept,
+                        is_slowest ? "with the slowest step" : "that recorded most of a slow step",
+                        ids_file_name(run->name));
+    size_t partials = 0;
+    for (size_t i = 0; i < list->run_count; i++) partials += is_of_partials(&list->runs[i]) != 0;
+    if (partials && list->run_count > 1)
         ids_engine_note(engine,
-                        "%zu windows were kept; this is the one with the slowest step, %s (--run chooses another)",
-                        kept, ids_file_name(run->name));
+                        "%zu of %zu runs are partials, and this is one run, %s (--run chooses another); what is of one "
+                        "run belongs in one folder",
+                        partials, list->run_count, run->name);
 }
 
 int ids_choose_run(const struct ids_run_list *list, const char *name, const struct ids_run_files **ret_run,
                    struct ids_error *err) {
     if (!name) {
         size_t kept;
-        *ret_run = slowest_kept(list, &kept);
+        int is_slowest;
+        *ret_run = slowest_kept(list, &kept, &is_slowest);
         return 0;
     }
     for (size_t i = list->run_count; i--;) {

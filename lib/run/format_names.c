@@ -74,6 +74,20 @@ void ids_profile_stem(const char *path, char *buffer, size_t room) {
     snprintf(buffer, room, "%.*s", (int)ids_length_without_format(name, strlen(name)), name);
 }
 
+int ids_beside_stem(const char *path, char *buffer, size_t room) {
+    const char *name = ids_file_name(path);
+    size_t length = strlen(name);
+    int found = 0;
+    for (int i = 0; i < ids_format_count && !found; i++) {
+        for (const char *const *ending = ids_formats[i]->beside_suffixes; ending && *ending && !found; ending++) {
+            found = ids_name_ends_with(name, *ending);
+            if (found) length -= strlen(*ending);
+        }
+    }
+    snprintf(buffer, room, "%.*s", (int)length, name);
+    return found;
+}
+
 void ids_formats_expected(char *buffer, size_t room) {
     int count = 0, written = 0;
     size_t length = 0;

@@ -13,6 +13,8 @@ size_t ids_length_without_format(const char *name, size_t length);
 /* "host" of "runs/host.xplane.pb"; "profile" for standard input. Longer than `room` it is cut. */
 enum { IDS_STEM_BYTES = 512 };
 void ids_profile_stem(const char *path, char *buffer, size_t room);
+/* The same of a file that lies beside those of a run: without the ending that says so. Returns 0 where it has none. */
+int ids_beside_stem(const char *path, char *buffer, size_t room);
 /* Whether the word stands between the dots of an ending of some format or archive ("pb", "tgz"), in letters of either
  * case. */
 int ids_is_ending_word(const char *word, size_t length);

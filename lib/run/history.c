@@ -3,6 +3,7 @@
 #include "collectors/common/recorder.h"
 #include "lib/analysis/history_tables.h"
 #include "lib/capture/history_file.h"
+#include "lib/model/sink.h"
 #include "lib/run/file_name.h"
 #include "lib/run/rhythm.h"
 
@@ -28,7 +29,7 @@ int ids_run_kept(const struct ids_run_files *run, struct ids_kept *ret_kept) {
 /* ---- one process ---- */
 
 struct step {
-    int64_t number, begin_ns, took_ns, median_ns;
+    int64_t number, begin_ns, took_ns, median_ns, collectives;
     int is_slow;
 };
 
@@ -38,20 +39,34 @@ struct past {
     struct step *steps;
     size_t count;
     int64_t slow, longest_ns, median_ns;
+    int64_t collectives; /* of the usual step; -1: not known */
 };
 
-static int by_time(const void *a, const void *b) {
+static int by_value(const void *a, const void *b) {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return (left > right) - (left < right);
 }
 
-static int64_t median_of(const struct past *past) {
-    int64_t *times = calloc(past->count + 1, sizeof *times);
-    if (!times) return 0;
-    for (size_t i = 0; i < past->count; i++) times[i] = past->steps[i].took_ns;
-    qsort(times, past->count, sizeof *times, by_time);
-    int64_t median = times[past->count / 2];
-    free(times);
+static int64_t took(const struct step *step) {
+    return step->took_ns;
+}
+
+static int64_t collectives(const struct step *step) {
+    return step->collectives;
+}
+
+/* Of the steps that have it; -1: none has. */
+static int64_t median_of(const struct past *past, int64_t (*what)(const struct step *step)) {
+    int64_t *values = calloc(past->count + 1, sizeof *values), median = -1;
+    size_t count = 0;
+    for (size_t i = 0; values && i < past->count; i++) {
+        if (what(&past->steps[i]) >= 0) values[count++] = what(&past->steps[i]);
+    }
+    if (count) {
+        qsort(values, count, sizeof *values, by_value);
+        median = values[count / 2];
+    }
+    free(values);
     return median;
 }
 
@@ -77,6 +92,7 @@ static void judge_steps(struct past *past) {
         const struct ids_history_step *from = &file->steps[i];
         struct step *step = &past->steps[i];
         *step = (struct step){.number = from->number, .begin_ns = from->begin_ns, .median_ns = ids_median_of(&median)};
+        step->collectives = from->collectives;
         step->took_ns = file->steps[i + 1].begin_ns - from->begin_ns - (int64_t)from->stall_ns;
         if (step->took_ns < 0) step->took_ns = 0;
         judge_step(&file->head, from, (int64_t)i + before >= IDS_WARM_STEPS, step);
@@ -84,7 +100,8 @@ static void judge_steps(struct past *past) {
         if ((int64_t)i + before >= IDS_WARM_STEPS && step->took_ns > past->longest_ns) past->longest_ns = step->took_ns;
         if ((int64_t)i + before > 0) ids_median_add(&median, step->took_ns);
     }
-    past->median_ns = median_of(past);
+    past->median_ns = median_of(past, took);
+    past->collectives = median_of(past, collectives);
 }
 
 static const char *bar_of(int64_t took_ns, int64_t median_ns) {
@@ -115,6 +132,10 @@ static struct ids_value time_value(int64_t ns) {
     return __builtin_mul_overflow(ns, PS_PER_NS, &ps) ? ids_no_value(IDS_UNIT_TIME) : ids_int_value(IDS_UNIT_TIME, ps);
 }
 
+static struct ids_value count_value(int64_t count) {
+    return count < 0 ? ids_no_value(IDS_UNIT_COUNT) : ids_int_value(IDS_UNIT_COUNT, count);
+}
+
 static void add_history(const struct past *past, struct ids_report *report) {
     char line[LINE_PARTS * BAR_BYTES + 1];
     const struct ids_history_head *head = &past->file->head;
@@ -129,6 +150,7 @@ static void add_history(const struct past *past, struct ids_report *report) {
         past->longest_ns ? time_value(past->longest_ns) : ids_no_value(IDS_UNIT_TIME),
         ids_int_value(IDS_UNIT_COUNT, past->slow),
         ids_int_value(IDS_UNIT_COUNT, head->compiles),
+        count_value(past->collectives),
         ids_text_value(draw(past, line)),
     };
     _Static_assert(sizeof row / sizeof *row == IDS_HISTORY_COLUMNS, "a cell a column");
@@ -137,9 +159,16 @@ static void add_history(const struct past *past, struct ids_report *report) {
 
 /* ---- its slow steps ---- */
 
-/* "compiled train_step; window 2": what the agent knows of the step's time. */
+/* "96 collectives, not 48": unlike the usual step. */
+static const char *collectives_in(const struct past *past, const struct step *step, struct ids_report *report) {
+    if (step->collectives < 0 || step->collectives == past->collectives) return NULL;
+    return ids_report_text(report, "%lld collective%s, not %lld", (long long)step->collectives,
+                           step->collectives == 1 ? "" : "s", (long long)past->collectives);
+}
+
+/* "compiled train_step; recorded: window 2": what the agent knows of the step's time. */
 static const char *events_in(const struct past *past, const struct step *step, struct ids_report *report) {
-    const char *text = NULL;
+    const char *text = collectives_in(past, step, report);
     int64_t end_ns = step[1].begin_ns;
     if (step == &past->steps[past->count - 1]) end_ns = past->file->steps[past->count].begin_ns;
     for (size_t i = 0; i < past->file->event_count; i++) {
@@ -171,6 +200,7 @@ static void add_slow_step(const struct past *past, const struct step *step, stru
         time_value(step->took_ns),
         step->median_ns ? ids_real_value(IDS_UNIT_NUMBER, (double)step->took_ns / (double)step->median_ns)
                         : ids_no_value(IDS_UNIT_NUMBER),
+        count_value(step->collectives),
         ids_text_value(events_in(past, step, report)),
     };
     _Static_assert(sizeof row / sizeof *row == IDS_SLOW_STEPS_COLUMNS, "a cell a column");
@@ -194,21 +224,6 @@ static void add_slow(const struct past *past, struct ids_report *report) {
     free(slow);
 }
 
-/* Steps that windows do not touch, after those that compile. */
-static void find_rhythm(const struct past *past, struct ids_report *report) {
-    struct ids_rhythm_step *steps = calloc(past->count + 1, sizeof *steps);
-    struct ids_rhythm rhythm;
-    size_t count = 0;
-    int64_t before = past->file->head.steps - (int64_t)past->file->step_count;
-    for (size_t i = 0; steps && i < past->count; i++) {
-        if ((int64_t)i + before >= IDS_WARM_STEPS && past->file->steps[i].stall_ns == 0)
-            steps[count++] = (struct ids_rhythm_step){past->steps[i].number, past->steps[i].took_ns};
-    }
-    const char *text = ids_rhythm_find(steps, count, &rhythm) ? ids_rhythm_missed(&rhythm, report) : NULL;
-    if (text) ids_report_property(report, "steps.rhythm", ids_text_value(text));
-    free(steps);
-}
-
 static void add_process(const struct ids_history_file *file, struct ids_report *report) {
     const struct ids_history_head *head = &file->head;
     struct past past = {.file = file};
@@ -223,7 +238,6 @@ static void add_process(const struct ids_history_file *file, struct ids_report *
     judge_steps(&past);
     add_history(&past, report);
     if (past.slow) add_slow(&past, report);
-    find_rhythm(&past, report);
     free(past.steps);
 }
 
@@ -293,6 +307,46 @@ void ids_history_describe(const struct ids_run_files *run, struct ids_report *re
     if (!folder) return;
     add_all(folder, report);
     closedir(folder);
+}
+
+/* ---- what none of the measured steps is like ---- */
+
+/* Steps that windows do not touch, after those that compile. */
+static int find_rhythm(const struct ids_history_file *file, struct ids_rhythm *ret_rhythm) {
+    struct past past = {.file = file};
+    if (file->step_count < 2) return 0;
+    past.steps = calloc(file->step_count, sizeof *past.steps);
+    struct ids_rhythm_step *steps = calloc(file->step_count, sizeof *steps);
+    size_t count = 0;
+    int64_t before = file->head.steps - (int64_t)file->step_count;
+    if (past.steps && steps) judge_steps(&past);
+    for (size_t i = 0; i < past.count; i++) {
+        if ((int64_t)i + before >= IDS_WARM_STEPS && file->steps[i].stall_ns == 0)
+            steps[count++] = (struct ids_rhythm_step){past.steps[i].number, past.steps[i].took_ns};
+    }
+    int found = ids_rhythm_find(steps, count, ret_rhythm);
+    free(past.steps);
+    free(steps);
+    return found;
+}
+
+void ids_history_warn(const struct ids_run_files *run, struct ids_report *report) {
+    char *names[NAMES_MOST];
+    DIR *folder = open_notes(run);
+    size_t count = folder ? list_names(folder, names) : 0;
+    const char *text = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct ids_history_file file;
+        struct ids_rhythm rhythm;
+        struct ids_error ignored = IDS_ERROR_INIT; /* a file that is damaged or gone says nothing */
+        if (!text && i < IDS_HISTORY_PROCESSES && !ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
+            if (find_rhythm(&file, &rhythm)) text = ids_rhythm_missed(&rhythm, report);
+            ids_history_file_done(&file);
+        }
+        free(names[i]);
+    }
+    if (text) ids_report_diag(report, IDS_WARNING, "steps.rhythm", text, -1, 1);
+    if (folder) closedir(folder);
 }
 
 int ids_has_history(const struct ids_run_files *run) {

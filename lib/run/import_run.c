@@ -74,7 +74,7 @@ int ids_import_run(const struct ids_engine *engine, struct ids_run_db *db, const
     const char *format = NULL;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
-    ids_builder_bound(builder, ids_trace_bytes_most(run), INT64_MAX);
+    ids_bound_trace(builder, run, INT64_MAX);
     code = read_both(engine, db, run, builder, &format, err);
     if (!code) code = make_trace(engine, run, &builder, &trace, err);
     if (!code) code = report_and_end(engine, db, run, trace, format, key, err);

@@ -21,6 +21,13 @@ static struct ids_value metric_value(const struct ids_report *report, const char
     return metric ? metric->value : ids_no_value(unit);
 }
 
+/* Files of the run that could not be read at all: nothing is known to be cut. */
+static int has_unreadable(const struct ids_report *report) {
+    for (size_t i = 0; i < report->diag_count; i++)
+        if (!strcmp(report->diags[i].id, "run.unreadable")) return 1;
+    return 0;
+}
+
 static void describe(struct ids_listing *listing, const struct ids_report *report, struct ids_listed_run *entry) {
     const struct ids_value *hosts = ids_report_find_property(report, "hosts");
     const struct ids_value *devices = ids_report_find_property(report, "devices");
@@ -35,7 +42,7 @@ static void describe(struct ids_listing *listing, const struct ids_report *repor
     entry->events = metric_value(report, "run.events", IDS_UNIT_COUNT);
     entry->steps = metric_value(report, "steps.count", IDS_UNIT_COUNT);
     entry->window = metric_value(report, "run.window", IDS_UNIT_TIME);
-    entry->state = report->complete ? "whole" : "truncated";
+    entry->state = report->complete ? "whole" : has_unreadable(report) ? "incomplete" : "truncated";
     if (!report->complete) entry->reason = keep(listing, ids_report_why_incomplete(report));
 }
 

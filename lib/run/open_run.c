@@ -2,11 +2,12 @@
 
 #include "lib/analysis/analyzer.h"
 #include "lib/io/memory_limit.h"
-#include "lib/model/builder.h"
+#include "lib/io/temporary.h"
 #include "lib/run/captured_steps.h"
 #include "lib/run/file_name.h"
 #include "lib/run/format_names.h"
 #include "lib/run/history.h"
+#include "lib/run/read_cached.h"
 #include "lib/run/read_run.h"
 #include "lib/store/summary.h"
 #include "lib/wire/sidecar_name.h"
@@ -25,14 +26,22 @@ uint64_t ids_trace_bytes_most(const struct ids_run_files *run) {
     return share > LEAST_BYTES ? share : LEAST_BYTES;
 }
 
+void ids_bound_trace(struct ids_builder *builder, const struct ids_run_files *run, int64_t until_ps) {
+    enum { FAR_BYTES = 32 << 20 }; /* of some hosts together, below which a file is not worth it */
+    ids_builder_bound(builder, ids_trace_bytes_most(run), until_ps);
+    if (run->file_count > 1) ids_builder_put_far(builder, ids_temporary_on_disk, FAR_BYTES);
+}
+
 /* *ret_trace is NULL when it does not fit, and *until_ps then up to where it would. */
 static int try_trace(const struct ids_engine *engine, const struct ids_run_files *run, int64_t *until_ps,
-                     struct ids_trace **ret_trace, const char **ret_format, struct ids_error *err) {
+                     int by_partials, struct ids_trace **ret_trace, const char **ret_format, struct ids_error *err) {
     struct ids_builder *builder;
+    const uint64_t most_bytes = ids_trace_bytes_most(run);
     int code = ids_builder_new(&builder, err);
     if (code) return code;
-    ids_builder_bound(builder, ids_trace_bytes_most(run), *until_ps);
-    code = ids_read_run(engine, run, ids_builder_sink(builder), ret_format, err);
+    ids_bound_trace(builder, run, *until_ps);
+    code = by_partials ? ids_read_by_partials(engine, run, builder, most_bytes, ret_format, err)
+                       : ids_read_run(engine, run, ids_builder_sink(builder), ret_format, err);
     int fits = !code && !ids_builder_overflowed(builder, until_ps);
     if (fits) ids_engine_progress(engine, "joining events");
     if (fits && (code = ids_builder_finish(builder, ret_trace, err))) ids_error_at(err, "'%s'", run->path);
@@ -45,9 +54,16 @@ int ids_open_trace(const struct ids_engine *engine, const struct ids_run_files *
     enum { TRIES = 8 }; /* each reads the whole run; the last takes no event, should all be at one moment */
     struct ids_trace *trace = NULL;
     int code = 0;
+    if (until_ps == INT64_MAX && ids_reads_by_partials(engine, run)) {
+        code = try_trace(engine, run, &until_ps, 1, &trace, ret_format, err);
+        if (code == IDS_LIMIT) {
+            code = 0;
+            *err = (struct ids_error)IDS_ERROR_INIT;
+        }
+    }
     for (int i = 1; !trace && !code; i++) {
         if (i == TRIES) until_ps = INT64_MIN;
-        code = try_trace(engine, run, &until_ps, &trace, ret_format, err);
+        code = try_trace(engine, run, &until_ps, 0, &trace, ret_format, err);
     }
     if (!code) *ret_trace = trace;
     return code;
@@ -70,6 +86,12 @@ static const char *why_not_read(const struct ids_run_files *run, struct ids_repo
     const struct ids_format *read = ids_format_named(run->files[0].path, 1), *other = ids_format_named(run->also, 1);
     if (read == other || !other || !other->lacks) return "of the same run";
     return ids_report_text(report, "of the same run: %s", other->lacks);
+}
+
+/* How the steps of the finished report are among those that the capture saw: the same for one that was stored. */
+static void describe_capture(const struct ids_run_files *run, struct ids_report *report) {
+    ids_captured_steps_describe(run, report);
+    ids_history_warn(run, report);
 }
 
 /* What the files alone say. Also for a report out of the cache, since the same files may now go by another path. */
@@ -163,7 +185,7 @@ int ids_open_run(struct ids_engine *engine, const struct ids_run_files *run, con
         cached && !params->picture ? ids_cache_load(run, ids_table_def_find, ret_report, &ignored) : IDS_NOT_FOUND;
     if (!code && !could_be_more(run, ret_report)) {
         describe_files(run, ret_report);
-        ids_captured_steps_describe(run, ret_report);
+        describe_capture(run, ret_report);
         return 0;
     }
     ids_report_done(ret_report);
@@ -174,7 +196,7 @@ int ids_open_run(struct ids_engine *engine, const struct ids_run_files *run, con
     } else if (cached) {
         ids_cache_save(run, ret_report, &ignored);
     }
-    if (!code) ids_captured_steps_describe(run, ret_report); /* after the report is stored: it is about the folder */
+    if (!code) describe_capture(run, ret_report); /* after the report is stored: it is about the folder */
     ids_engine_progress_end(engine);
     return code;
 }

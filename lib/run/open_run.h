@@ -4,6 +4,7 @@
 
 #include "lib/analysis/analysis.h"
 #include "lib/io/run_files.h"
+#include "lib/model/builder.h"
 #include "lib/report/report.h"
 #include "lib/run/engine.h"
 
@@ -26,5 +27,7 @@ int ids_open_trace(const struct ids_engine *engine, const struct ids_run_files *
 /* How many bytes of records a trace of the run may hold: a fifth of the memory limit of this process
  * (memory_limit.h). The analysis needs as much again. */
 uint64_t ids_trace_bytes_most(const struct ids_run_files *run);
+/* Bounds a builder so. Of a run of many files, what whole hosts did lies in a temporary file. */
+void ids_bound_trace(struct ids_builder *builder, const struct ids_run_files *run, int64_t until_ps);
 
 #endif

@@ -9,6 +9,7 @@
 #include "lib/run/format_names.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- which format ---- */
 
@@ -43,6 +44,17 @@ static int format_of_content(struct ids_source *source, const struct ids_format 
     return code;
 }
 
+int ids_holds_profile(const char *path) {
+    struct ids_error ignored = IDS_ERROR_INIT;
+    struct ids_source *source = NULL;
+    const struct ids_format *format = NULL;
+    struct stat status;
+    if (stat(path, &status) || !S_ISREG(status.st_mode) || ids_source_open(path, &source, &ignored)) return 0;
+    if (format_of_content(source, &format, &ignored)) format = NULL;
+    ids_source_close(source);
+    return format && strcmp(format->form, "partial") != 0;
+}
+
 /* What people give it that others write, and what to do then; 0 where it is nothing of these. */
 static int refuse_known(struct ids_source *source, struct ids_error *err) {
     static const struct {
@@ -54,6 +66,7 @@ static int refuse_known(struct ids_source *source, struct ids_error *err) {
          "idsprof writes it for Perfetto and reads Chrome's JSON and xplane.pb"},
         {".nsys-rep", "a recording of Nsight Systems, which only that reads",
          "'idsprof capture' records CUDA programs itself"},
+        {".idspart.gz", "a partial that was packed once more", "gunzip makes it a partial again"},
         {".cpuprofile", "a CPU profile of V8, which knows no device",
          "idsprof reads Chrome traces, xplane.pb, Kineto's"},
     };
@@ -109,18 +122,32 @@ static int say_cut(const struct ids_source *source, struct ids_sink *sink, struc
     return sink->ops->diag(sink, &diag, err);
 }
 
+const char *ids_format_title_of(const char *name) {
+    for (int i = 0; i < ids_format_count; i++)
+        if (!strcmp(ids_formats[i]->name, name)) return ids_formats[i]->title;
+    return name;
+}
+
+const char *ids_format_name_of(const char *title) {
+    for (int i = 0; i < ids_format_count; i++)
+        if (!strcmp(ids_formats[i]->title, title)) return ids_formats[i]->name;
+    return "";
+}
+
 /* `source` is closed. */
 static int read_source(struct ids_source *source, struct ids_sink *sink, const char **ret_format,
                        struct ids_error *err) {
     const struct ids_format *format = NULL;
     int named = 0;
+    sink->read_as = NULL;
     int code = choose_format(source, &format, &named, err);
     if (!code && !format->streams) code = ids_source_unpack(source, err);
     if (!code) code = format->read(source, sink, err);
     if (code && named) ids_error_at(err, "not a profile, though named like one");
     if (code == IDS_CORRUPT && ids_source_cut(source)) ids_error_at(err, "%s", ids_source_cut(source));
     if (!code) code = say_cut(source, sink, err);
-    if (!code) *ret_format = format->title;
+    if (!code && (!sink->read_as || *sink->read_as)) /* a partial of what could not be read has no format */
+        *ret_format = sink->read_as ? ids_format_title_of(sink->read_as) : format->title;
     if (code)
         ids_error_at(err, strcmp(ids_source_path(source), "standard input") ? "'%s'" : "%s", ids_source_path(source));
     ids_source_close(source);
@@ -140,24 +167,14 @@ int ids_read_run_file(const struct ids_run_file *file, struct ids_sink *sink, co
     return code ? code : read_source(source, sink, ret_format, err);
 }
 
-/* The name of a file beside a run without its ending, as text. */
-static uint32_t stem_beside(struct ids_strings *strings, const char *path) {
-    const char *name = ids_file_name(path);
-    size_t length = strlen(name);
-    for (int i = 0; i < ids_format_count; i++) {
-        for (const char *const *ending = ids_formats[i]->beside_suffixes; ending && *ending; ending++) {
-            if (ids_name_ends_with(name, *ending)) return ids_intern(strings, name, length - strlen(*ending));
-        }
-    }
-    return ids_intern(strings, name, length);
-}
-
 /* What lies beside the files of the run. It says more of it; what cannot be read of it is said, and the run stands. */
 static int read_beside(const struct ids_run_files *run, struct ids_sink *sink, struct ids_error *err) {
     for (size_t i = 0; i < run->beside_count; i++) {
         const char *format = NULL;
         int complete = sink->complete;
-        sink->file_name = stem_beside(sink->strings, run->beside[i].path);
+        char stem[IDS_STEM_BYTES];
+        ids_beside_stem(run->beside[i].path, stem, sizeof stem);
+        sink->file_name = ids_intern_z(sink->strings, stem);
         if (sink->file_name == IDS_NO_TEXT) return ids_no_memory(err);
         int code = ids_read_run_file(&run->beside[i], sink, &format, err);
         if (code == IDS_NOMEM) return code;
@@ -175,7 +192,8 @@ static int read_beside(const struct ids_run_files *run, struct ids_sink *sink, s
 }
 
 static int read_one(const struct ids_engine *engine, const struct ids_run_files *run, size_t file,
-                    struct ids_sink *sink, const char **ret_format, struct ids_error *err) {
+                    struct ids_sink *sink, ids_file_reader *read, void *own, const char **ret_format,
+                    struct ids_error *err) {
     const struct ids_run_file *source = &run->files[file];
     char size[IDS_VALUE_ROOM], stem[IDS_STEM_BYTES];
     ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)source->size), size, sizeof size);
@@ -187,24 +205,23 @@ static int read_one(const struct ids_engine *engine, const struct ids_run_files 
     ids_profile_stem(source->path, stem, sizeof stem);
     sink->file_name = run->file_count > 1 ? ids_intern_z(sink->strings, stem) : 0;
     if (sink->file_name == IDS_NO_TEXT) return ids_no_memory(err);
-    return ids_read_run_file(source, sink, ret_format, err);
+    return read ? read(own, source, stem, ret_format, err) : ids_read_run_file(source, sink, ret_format, err);
 }
 
-/* What one file of many has that the others have not: the job of a host that died while it wrote. */
-static int is_of_one_file(int code) {
+int ids_is_of_one_file(int code) {
     return code == IDS_CORRUPT || code == IDS_TRUNCATED || code == IDS_UNSUPPORTED || code == IDS_IO ||
            code == IDS_NOT_FOUND;
 }
 
 /* A file that cannot be read is said, and the run of the others stands; what was read of it before stands too. */
-static int read_files(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_sink *sink,
-                      const char **ret_format, struct ids_error *err) {
+int ids_read_run_by(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_sink *sink,
+                    ids_file_reader *read, void *own, const char **ret_format, struct ids_error *err) {
     struct ids_error first;
     size_t unreadable = 0;
     for (size_t i = 0; i < run->file_count; i++) {
-        int code = read_one(engine, run, i, sink, ret_format, err);
+        int code = read_one(engine, run, i, sink, read, own, ret_format, err);
         if (!code) continue;
-        if (run->file_count == 1 || !is_of_one_file(code)) return code;
+        if (run->file_count == 1 || !ids_is_of_one_file(code)) return code;
         if (!unreadable++) first = *err;
         struct ids_error of_file = *err;
         const struct ids_diag diag = {IDS_DAMAGE, "run.unreadable", of_file.text, -1, 1};
@@ -223,10 +240,10 @@ static int read_files(const struct ids_engine *engine, const struct ids_run_file
 int ids_read_run(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_sink *sink,
                  const char **ret_format, struct ids_error *err) {
     struct ids_redacting *redacting;
-    if (!engine->redactor) return read_files(engine, run, sink, ret_format, err);
+    if (!engine->redactor) return ids_read_run_by(engine, run, sink, NULL, NULL, ret_format, err);
     int code = ids_redacting_new(sink, engine->redactor, &redacting, err);
     if (code) return code;
-    code = read_files(engine, run, ids_redacting_sink(redacting), ret_format, err);
+    code = ids_read_run_by(engine, run, ids_redacting_sink(redacting), NULL, NULL, ret_format, err);
     sink->complete &= ids_redacting_sink(redacting)->complete;
     ids_redacting_free(redacting);
     return code;

@@ -2,6 +2,7 @@
 #include "lib/base/memory.h"
 #include "lib/base/vec.h"
 #include "lib/store/cache_folder.h"
+#include "lib/store/cache_partials.h"
 #include "lib/store/events_cache.h"
 #include "lib/store/seal.h"
 #include "lib/store/summary_file.h"
@@ -28,13 +29,14 @@ static int no_memory(struct ids_error *err) {
 
 /* ---- which ---- */
 
-enum tier { SUMMARY, EVENTS };
+enum tier { SUMMARY, EVENTS, PARTIAL };
 
 /* `place`: what the file is named by; `key`: what must be the same for it to be valid. */
 static int describe_files(const struct ids_run_files *run, enum tier tier, FILE *place, FILE *key,
                           struct ids_error *err) {
     char text[192];
     if (tier == EVENTS) fwrite("events", 1, sizeof "events", place);
+    if (tier == PARTIAL) fwrite("partial", 1, sizeof "partial", place);
     ids_cache_program(text, sizeof text);
     fwrite(text, 1, strlen(text), key);
     fwrite(run->name, 1, strlen(run->name) + 1, place);
@@ -170,7 +172,7 @@ static int find_entry(const struct ids_run_files *run, enum tier tier, char **re
 }
 
 /* The time of last use; atime is off or coarse on many file systems. */
-static void mark_used(const char *path) {
+void ids_cache_mark_used(const char *path) {
     utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
@@ -180,7 +182,7 @@ int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *
     AUTO_TEXT key = NULL;
     int code = find_entry(run, SUMMARY, &path, &key, err);
     if (!code) code = ids_summary_read_from(path, IDS_DB_CACHED, 1, key, find_table, report, err);
-    if (!code) mark_used(path);
+    if (!code) ids_cache_mark_used(path);
     return code;
 }
 
@@ -190,7 +192,7 @@ int ids_events_cache_find(const struct ids_run_files *run, char **ret_path, stru
     int code = find_entry(run, EVENTS, &path, &key, err);
     if (!code) code = ids_summary_check_key(path, key, err);
     if (code) return code;
-    mark_used(path);
+    ids_cache_mark_used(path);
     *ret_path = path;
     path = NULL;
     return 0;
@@ -256,6 +258,15 @@ void ids_events_entry_done(struct ids_events_entry *entry) {
 
 int ids_events_entry_begin(const struct ids_run_files *run, struct ids_events_entry *ret_entry, struct ids_error *err) {
     return begin_entry(run, EVENTS, ret_entry, err);
+}
+
+int ids_partial_entry_find(const struct ids_run_files *file, char **ret_path, char **ret_key, struct ids_error *err) {
+    return find_entry(file, PARTIAL, ret_path, ret_key, err);
+}
+
+int ids_partial_entry_begin(const struct ids_run_files *file, struct ids_events_entry *ret_entry,
+                            struct ids_error *err) {
+    return begin_entry(file, PARTIAL, ret_entry, err);
 }
 
 int ids_cache_save(const struct ids_run_files *run, const struct ids_report *report, struct ids_error *err) {

@@ -78,7 +78,9 @@ static void look_into(const char *path, struct ids_cache_entry *entry) {
     char *key = text_of(db, "SELECT value FROM meta WHERE id = 'key'");
     char *events = text_of(db, "SELECT name FROM sqlite_schema WHERE name = 'event'");
     entry->run = text_of(db, "SELECT value FROM property WHERE id = 'name'");
-    if (key) entry->holds = events ? IDS_CACHE_EVENTS : IDS_CACHE_REPORT;
+    char *partial = text_of(db, "SELECT name FROM sqlite_schema WHERE name = 'partial'");
+    if (key) entry->holds = events ? IDS_CACHE_EVENTS : partial ? IDS_CACHE_PARTIAL : IDS_CACHE_REPORT;
+    free(partial);
     if (key) entry->state = state_of(key, &entry->path);
     free(key);
     free(events);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ids_cache_holds { IDS_CACHE_REPORT, IDS_CACHE_EVENTS, IDS_CACHE_UNFINISHED, IDS_CACHE_UNKNOWN };
+enum ids_cache_holds { IDS_CACHE_REPORT, IDS_CACHE_EVENTS, IDS_CACHE_PARTIAL, IDS_CACHE_UNFINISHED, IDS_CACHE_UNKNOWN };
 enum ids_cache_state {
     IDS_CACHE_CURRENT,
     IDS_CACHE_OTHER_PROGRAM, /* another build made it: it is made anew when the run is read again */

@@ -31,6 +31,17 @@ Requires-Dist: pyarrow; extra == 'arrow'
 Provides-Extra: lake
 Requires-Dist: duckdb; extra == 'lake'
 Requires-Dist: duckdb-extension-sqlite-scanner; extra == 'lake'
+Provides-Extra: fleet
+Requires-Dist: dask; extra == 'fleet'
+Requires-Dist: distributed; extra == 'fleet'
+Requires-Dist: fsspec; extra == 'fleet'
+Requires-Dist: aiohttp; extra == 'fleet'
+Requires-Dist: duckdb; extra == 'fleet'
+Requires-Dist: duckdb-extension-sqlite-scanner; extra == 'fleet'
+Provides-Extra: s3
+Requires-Dist: s3fs; extra == 's3'
+Provides-Extra: gcs
+Requires-Dist: gcsfs; extra == 'gcs'
 Description-Content-Type: text/markdown
 
 '''

@@ -27,6 +27,7 @@ idsprof --version
 idsprof list "$3" >/dev/null
 idsprof report --json "$3" >"$1/report.json"
 idsprof diff "$3" "$3" >/dev/null
+{ idsprof fleet report "$3" || true; } 2>&1 | grep -q "pip install 'idsprof\[fleet\]'" # Dask is an extra
 idsprof doctor >"$1/doctor" || grep -q 'jax .*problem' "$1/doctor" # without jax nothing else may be missing
 [[ $(grep -c ' problem ' "$1/doctor") -le 1 ]]
 python - "$3" <<'PYTHON'

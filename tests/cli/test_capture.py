@@ -162,6 +162,7 @@ def refused():
             (['--when', 'slow'], "'slow' is not a condition such as 'step > 2x' or 'step > 500ms'"),
             (['--when', 'step >'], 'is not a condition'),
             (['--when', 'step < 2x'], 'is not a condition'),
+            (['--when', 'step >> 2x'], "'step >> 2x' is not a condition such as"),
             (['--when', 'step > 1x'], "'1x' of the median is not above 1x"),
             (['--when', 'step > 2'], "'2' needs a unit"),
             (['--when', 'step > 0ms'], 'every step takes longer'),
@@ -427,6 +428,17 @@ def nothing_caught():
     check([path.name for path in there.iterdir()] == ['notes'], list(there.rglob('*')))
     run = left(program=[DOUBLE, 'wake', 'fail-start', 'step:0:200'], output=there)
     check(run.line('next') and [path.name for path in there.iterdir()] == ['notes'], (run.err, list(there.rglob('*'))))
+    # Before the window: its steps are not denied, and the last is said where the history has it.
+    for end, words in ('kill:15', 'the program ended by signal 15 (Terminated)'), ('_exit:5', 'the program ended with exit code 5'), \
+            ('_exit:0', 'a process was killed, or ended by os._exit,'):
+        for steps, source in ('step:0:60', "annotation 'train'"), ('exec:f:60', 'executions of f'):
+            run = double(['-s', '150'], 'wake', steps, end)
+            found = re.fullmatch(re.escape('%s before step 150 (%s)' % (words, source)) + r'(; step (\d+) is the last that was noted)?', run.line('missed'))
+            check(found and 0 <= int(found[2] or 0) < 60, run.err)
+    run = double(['-s', '150'], 'wake', 'step:0:60:1000', 'sleep:3000000', 'kill:9')
+    check(run.line('missed').endswith('; step 59 is the last that was noted'), run.err)
+    run = double(['-s', '150'], 'wake', 'kill:9')
+    check(run.line('missed') == 'the program ended by signal 9 (Killed) before its first step', run.err)
     # A process that goes on may still write: its folder stays.
     run = Capture(['-s', '3', '--steps', '2'], ['sh', '-c', '(sleep 1; exec "$0" wake step:0:9) >/dev/null 2>&1 &', DOUBLE], keep_empty=False)
     check(run.folder and run.folder.is_dir(), run.err)

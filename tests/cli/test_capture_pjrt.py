@@ -45,6 +45,20 @@ report = subprocess.run([IDSPROF, 'report', run.folder, '--json'], capture_outpu
 figures = json.loads(report.stdout)
 check(figures['metrics']['compile.count']['value'] == 1, figures['metrics']['compile.count'])
 
+# --- collectives of the history: of the usual step, and of one that executed another program as well ---
+run = Capture(['-s', '5', '--step-executable', 'train'],
+              ['client', 'compile:train*48', 'input', 'run:30:2000', 'compile:gather*5', 'run:2:40000', 'compile:train*48', 'run:30:2000'])
+figures = json.loads(subprocess.run([IDSPROF, 'report', run.folder, '--json'], capture_output=True, text=True).stdout)['tables']
+history, slow = ([dict(zip((column['id'] for column in figures[name]['columns']), row)) for row in figures[name]['rows']]
+                 for name in ('history', 'slow_steps'))
+check(history[0]['collectives'] == 48, history)
+# A loaded machine makes a step slow that nobody planted: of that one there is nothing to say.
+check([(row['collectives'], row['what']) for row in slow if row['step'] == 29 or row['what']] == [(58, '58 collectives, not 48')], slow)
+run = Capture(['-s', '5'], ['client', 'compile:train*48', 'input', 'run:30:2000'], environment={'IDSPROF_PJRT_HLO': '0'})
+report = subprocess.run([IDSPROF, 'report', run.folder], capture_output=True, text=True)
+header, = (line for line in report.stdout.splitlines() if line.split()[:1] == ['HISTORY'])
+check('collectives' not in header, report.stdout)     # not known, and no column of nothing
+
 # --- no capture: the plugin as it is, and no file ---
 bare = subprocess.run([PROGRAM, SHIM, *WORDS], capture_output=True, text=True,
                       env={**os.environ, 'IDSPROF_TPU_LIBRARY': DOUBLE, 'DOUBLE': DOUBLE})

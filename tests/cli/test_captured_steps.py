@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """A report says where `idsprof capture` counted other steps in the window than the profile shows, and nothing where they agree or where one of
-the two knows of none. The messages of the capture are made up; its end with real JAX: tests/live/test_loops.py.
+the two knows of none; and it warns of slow steps that come at equal distances and are not measured. What is said of a captured run is the
+same whether the report was stored or not. The messages of the capture are made up; its end with real JAX: tests/live/test_loops.py.
 Environment: IDSPROF, IDS_SOURCE_DIR, TMPDIR.
 """
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -15,15 +17,17 @@ os.environ['XDG_CACHE_HOME'] = str(ROOT / 'cache')
 failures = 0
 
 
-def run(name, *windows):
+def run(name, *windows, by='step', source=None):
     """A capture of the profile with six steps; each window: (file, steps, first, last)."""
     folder = ROOT / name
     shutil.copytree(SOURCE / 'testdata' / 'cpu1_annotated' / 'plugins', folder / 'plugins')
     (folder / '.idsprof').mkdir()
     lines = [{'t': 1, 'event': 'loaded', 'agent': '0', 'host': 'h', 'rank': -1, 'pid': 7}]
+    if source:
+        lines.append({'t': 1, 'event': 'steps', 'source': source, 'name': 'train', 'number': 0})
     for number, (file, steps, first, last) in enumerate(windows, 1):
         lines += [{'t': 2, 'event': 'opened', 'window': number, 'collector': 'jax', 'by': 'step', 'step': first},
-                  {'t': 3, 'event': 'written', 'window': number, 'collector': 'jax', 'by': 'step', 'path': file, 'bytes': 1, 'first_step': first,
+                  {'t': 3, 'event': 'written', 'window': number, 'collector': 'jax', 'by': by, 'path': file, 'bytes': 1, 'first_step': first,
                    'last_step': last, 'steps': steps}]
     (folder / '.idsprof' / 'h.7.hello').write_text(''.join(json.dumps(line, separators=(',', ':')) + '\n' for line in lines))
     return folder
@@ -52,9 +56,51 @@ same('as many', said(run('agrees', (FILE, 6, 0, 5))), [])
 same('no steps: a window by time', said(run('without', (FILE, 0, -1, -1))), [])
 same('another window of the capture', said(run('other', (OTHER, 3, 0, 2))), [])
 same('of two windows its own', said(run('two', (OTHER, 6, 0, 5), (FILE, 5, 1, 5))), WARNING)
+for by in 'time', 'trigger', 'signal':
+    same('the last is not whole: ' + by, said(run('last_' + by, (FILE, 7, 0, 6), by=by, source='annotation')),
+         ['capture counted 7 steps (0 to 6) in this window, and the profile shows 6 steps (0 to 5): step 6 ran when it closed, and is not whole'])
+same('a step ended it: no reason is known', said(run('last_step', (FILE, 7, 0, 6))),
+     ['capture counted 7 steps (0 to 6) in this window, and the profile shows 6 steps (0 to 5)'])
+same('as many, and others', said(run('others', (FILE, 6, 1, 6), source='annotation')),
+     ['capture counted 6 steps (1 to 6) in this window, and the profile shows 6 steps (0 to 5)'])
+same('as many annotated ones', said(run('annotated', (FILE, 6, 0, 5), by='time', source='annotation')), [])
+same('numbers that capture counted by itself', said(run('counted', (FILE, 6, 1, 6), source='executions')), [])
 same('of ranks the one with most steps', said(run('ranks', (FILE, 2, 0, 1), (FILE, 6, 0, 5))), [])
 broken = run('broken', (FILE, 5, 1, 5))
 (broken / '.idsprof' / 'h.7.hello').write_bytes(b'\xff{"event":"written","steps":\n' * 3)
 same('messages that are none', said(broken), [])
+
+
+# --- every tenth step takes long, and none of these is measured ---
+
+def with_history(name):
+    """100 steps of 1 ms, of which 9, 19 and so on take 9 ms (collectors/common/history.h)."""
+    folder = run(name, (FILE, 6, 0, 5))
+    (folder / 'idsprof.json').write_text('{}')
+    begins = [0]
+    for number in range(100):
+        begins.append(begins[-1] + (9000000 if number % 10 == 9 else 1000000))
+    head = struct.pack('<16s10q128s', b'idsprof steps 3\n', len(begins), 0, begins[-1], 0, 0, 0, 0, 0, 7, -1, b'h')
+    steps = b''.join(struct.pack('<qqffii', begin, number, 0, 0, 0, 0) for number, begin in enumerate(begins))
+    (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps)
+    return folder
+
+
+def report(path, *options):
+    return subprocess.run([os.environ['IDSPROF'], 'report', path, *options], capture_output=True, text=True).stdout
+
+
+rhythmic = with_history('rhythm')
+RECORDED = sorted(path for path in (SOURCE / 'testdata').iterdir() if (path / 'plugins').is_dir())
+same('recordings', len(RECORDED) > 8, True)
+for path in [rhythmic, differs, *RECORDED]:
+    for options in [], ['--json']:
+        shutil.rmtree(ROOT / 'cache', ignore_errors=True)
+        without = report(path, '--no-cache', *options)
+        cold, warm = report(path, *options), report(path, *options)
+        same('%s: something' % path.name, len(without) > 500, True)
+        same('%s: a cold cache' % path.name, cold, without)
+        same('%s: a warm cache' % path.name, warm, without)
+        same('%s: slow steps that come again' % path.name, without.count('one of 10 steps takes'), int(path == rhythmic))
 print('%d failures' % failures)
 sys.exit(failures > 0)

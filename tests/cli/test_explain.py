@@ -99,7 +99,7 @@ def check_literals(cache):
 
 def check_again(cache):
     """The next command that a report names is of the same figures: it bears the options that shaped them."""
-    options = ['--window', 'steps', '--from', '1500us', '--to', '0.2s', '--small-kernel', '7ns', '--peak-flops', '5 GFLOP/s', '--peak-bandwidth', '3 GB/s',
+    options = ['--window', 'steps', '--from', '1500us', '--to', '0.2s', '--small-kernel', '7ns', '--device-kind', 'NVIDIA H100', '--peak-flops', '5 GFLOP/s', '--peak-bandwidth', '3 GB/s',
                '--flops-per-step', '1M', '--tokens-per-step', '8']
     path = SOURCE / 'testdata' / 'cpu1_annotated'
     text = run('report', path, *options, cache=cache).stdout

@@ -8,6 +8,7 @@ import gc
 import json
 import os
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.environ['IDS_SOURCE_DIR'] + '/tests/support')
@@ -48,4 +49,35 @@ garbage.off()
 garbage.off()
 collect(2)
 check('the window is closed', noted == [] and len(gc.callbacks) == 0, (noted, gc.callbacks))
+ends = '''import gc, sys
+sys.path.insert(0, sys.argv[1])
+from hook_test import Profiler
+from _idsprof.idsprof_garbage import Garbage
+Garbage(Profiler).on()
+'''
+ended = subprocess.run([sys.executable, '-c', ends, os.environ['IDS_SOURCE_DIR'] + '/tests/support'], capture_output=True, text=True)
+check('Python ends in a window: not a word', (ended.returncode, ended.stdout, ended.stderr) == (0, '', ''), ended)
+fails = '''import gc, sys
+sys.path.insert(0, sys.argv[1])
+import hook_test
+from _idsprof.idsprof_garbage import Garbage
+class Profiler:
+    class TraceMe:
+        def __init__(self, name):
+            if sys.argv[2] == 'made':
+                raise ValueError(name)
+        def __enter__(self):
+            if sys.argv[2] == 'begun':
+                raise RuntimeError('begun')
+        def __exit__(self, *exception):
+            raise RuntimeError('ended')
+garbage = Garbage(Profiler)
+garbage.on()
+gc.collect()
+gc.collect()
+garbage.off()
+'''
+for where in 'made', 'begun', 'ended':
+    done = subprocess.run([sys.executable, '-c', fails, os.environ['IDS_SOURCE_DIR'] + '/tests/support', where], capture_output=True, text=True)
+    check('the profiler fails when it is %s: not a word' % where, (done.returncode, done.stdout, done.stderr) == (0, '', ''), done)
 sys.exit(bool(failed))

@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -118,10 +119,10 @@ def three_of_many():
         check(row['time'] > 0.15 and row['medians'] > 100 and row['step'] in seen, row)
     check(all('recorded: window' in (row['what'] or '') for row in slow if row['step'] in run.slow_steps()), slow)
     # The slowest one is taken, and that is said; the others are there by name.
-    slowest = max(run.windows(), key=lambda window: window['slow_ns'])
+    slowest = max(run.windows(), key=lambda window: window['slow_ns'] - window['slow_late_ns'])
     check(report['run']['kept'] == slowest['reason'], (report['run'], slowest))
     said = idsprof('report', run.folder)
-    check(f'{len(run.windows())} windows were kept; this is the one with the slowest step' in said.stderr, said.stderr)
+    check(f'{len(run.windows())} windows were kept; this is the one ' in said.stderr, said.stderr)
     text = re.sub(r'\n +', ' ', said.stdout)
     check(f"kept because {slowest['reason']}" in text and 'HISTORY' in text and 'SLOW STEPS' in text, said.stdout)
     least = min(run.windows(), key=lambda window: window['slow_ns'])
@@ -183,6 +184,21 @@ def launches_only():
     check(Capture(['--when', 'step >= 3s'], *loop(20, [])).sidecar['missed']['id'] == 'nothing_slow', 'a rule with >=')
 
 
+def chosen():
+    """A slower step that had nearly ended when its window opened is not in it: the window with most of a slow step is read."""
+    for late_ns, words, name in (58900000, 'that recorded most of a slow step', '2'), (0, 'with the slowest step', '1'):
+        folder = ROOT / f'chosen{late_ns}'
+        for run, took_ns, late in ('1', 59700000, late_ns), ('2', 56000000, 0), ('3', 30000000, 0):
+            place = folder / 'plugins' / 'profile' / run
+            place.mkdir(parents=True)
+            recorded, = (Path(os.environ['IDS_SOURCE_DIR']) / 'testdata' / 'cpu1_annotated').rglob('*.xplane.pb')
+            shutil.copy(recorded, place / 'h.xplane.pb')
+            (place / 'idsprof.kept').write_text(json.dumps({'reason': 'slow', 'slow_step': 5, 'slow_ns': took_ns, 'median_ns': 1000000, 'slow_late_ns': late}) + '\n')
+        (folder / 'idsprof.json').write_text('{}')
+        said = idsprof('report', folder).stderr
+        check(f'3 windows were kept; this is the one {words}, {name} (--run' in re.sub(r'\n +', ' ', said), said)
+
+
 def hangs():
     """A step that never ends: the window is opened in it, and kept with what the program's end saw."""
     run = Capture(['--when', SLOW, '--max-cost', '0.001%'], 'step:0:50:100', 'step:50:51:700000', 'exit:3')
@@ -202,7 +218,7 @@ def always_there():
     run = Capture(['-s', '5'], 'step:0:400:100', 'sleep:400000', 'kill:9')
     path, = run.folder.glob('.idsprof/*.history')
     size = path.stat().st_size
-    check(size <= 320000, size)
+    check(size <= 400000, size)
     report = json.loads(idsprof('report', '--json', run.folder).stdout)
     history, = table(report, 'history')
     check((history['first'], history['last']) == (0, 398), history)        # killed, and nothing of it is lost
@@ -221,7 +237,7 @@ def always_there():
     report = json.loads(idsprof('report', '--json', round_and_round.folder).stdout)
     history, = table(report, 'history')
     check(history['last'] == 24998 and history['steps'] == 9999, history)
-    check(next(round_and_round.folder.glob('.idsprof/*.history')).stat().st_size <= 320000, 'it grew')
+    check(next(round_and_round.folder.glob('.idsprof/*.history')).stat().st_size <= 400000, 'it grew')
 
 
 # ---- every so often ----
@@ -336,7 +352,7 @@ def asks():
     run.wait()
 
 
-for test in (three_of_many, nothing_slow, slowest, like_steps, launches_only, limits, hangs, killed, always_there, every, wishes, on_hosts, found_anywhere, asks):
+for test in (three_of_many, nothing_slow, slowest, like_steps, launches_only, limits, chosen, hangs, killed, always_there, every, wishes, on_hosts, found_anywhere, asks):
     begin = time.monotonic()
     test()
     print(f'{test.__name__}: {time.monotonic() - begin:.1f} s')

@@ -3,7 +3,7 @@
 
 Over all traces of testdata and, where IDS_SHARED names them, the traces recorded by others. The validator knows what the
 schema uses of JSON Schema, and refuses a schema that uses more.
-Environment: IDSPROF (the binary), IDS_SOURCE_DIR, IDS_SHARED (may be missing).
+Environment: IDSPROF (the binary), IDS_SOURCE_DIR, IDS_BUILD_DIR, IDS_SHARED (may be missing).
 """
 import json
 import os
@@ -103,6 +103,32 @@ def document(kind, *arguments, may_fail=False):
     return found
 
 
+FLEET = '''
+import json, sys
+sys.path.insert(0, sys.argv.pop(1))
+from idsprof.fleet import fleet, files, store, text
+store.needed = lambda module: type('core', (), {'url_to_fs': staticmethod(lambda url: (None, url))})
+files.find = lambda urls: files.Found([files.Run(url, url, [None], []) for url in urls], [('u', 'a reason')], [('v', 'why')])
+fleet.Fleet.reports = lambda self, of: [(run, of(run, json.load(open(run.url)))) for run in self.found.runs]
+sys.stdout.write(text.as_json(fleet.Fleet(sys.argv[1:], cache=sys.argv[1] + '.cache').summary()))
+'''
+
+
+def fleet_document(*runs):
+    """What `fleet report --json` prints, out of reports that were made here: its engine is of packages that this tier does without."""
+    global documents
+    commands.add('fleet')
+    with tempfile.TemporaryDirectory() as scratch:
+        paths = [os.path.join(scratch, '%d.json' % number) for number in range(len(runs))]
+        for run, path in zip(runs, paths):
+            Path(path).write_bytes(subprocess.run([IDSPROF, 'report', '--json', run], capture_output=True, timeout=300, check=True).stdout)
+        hook = os.path.join(os.environ['IDS_BUILD_DIR'], 'lib/idsprof/python')
+        done = subprocess.run([sys.executable, '-c', FLEET, hook, *paths], capture_output=True, text=True, timeout=300)
+    problem = wrong(json.loads(done.stdout), {'$ref': '#/$defs/fleet'}) if done.stdout else done.stderr
+    check(not problem, f'fleet: {problem}')
+    documents += 1
+
+
 def check_covered():
     """Each command that has --json, or JSON by --format, is among those whose documents were looked at."""
     usage = subprocess.run([IDSPROF, '-h'], capture_output=True, text=True, check=True).stdout
@@ -150,6 +176,7 @@ def main():
         document('report', 'check', one, '--max', 'steps.mean=1ms', '--json')
         document('report', 'scale', *sorted((SOURCE / 'testdata/scale').glob('dev?')), '--json')
         document('list', 'list', SOURCE / 'testdata', '--json')
+        fleet_document(one, ours / 'recompile')
         document('contents', 'extract', one, '--list', '--json')
         subprocess.run([IDSPROF, 'baseline', 'save', 'main', str(one)], check=True, capture_output=True, timeout=60)
         track = os.path.join(os.environ['XDG_DATA_HOME'], 'track.db')

@@ -57,7 +57,10 @@ def full_disk():
     run = on_a_small_disk('8m', DOUBLE, 'wake', 'big:16000000', 'step:0:9', 'exit:5')
     check(run.returncode == 5 and 'No space left on device' in line(run, 'missed'), run.stderr)
     check('.part' not in run.stderr.replace(line(run, 'missed'), ''), run.stderr)
-    run = on_a_small_disk('512k', DOUBLE, 'wake', 'step:0:9', 'exit:5')
+    run = on_a_small_disk('512k', DOUBLE, 'wake', 'step:0:9', 'exit:5')     # no room is asked for that it does not need
+    check(run.returncode == 5 and 'full' not in line(run, 'missed'), run.stderr)
+    run = on_a_small_disk('64k', DOUBLE, 'wake', 'step:0:9', 'exit:5')
+    check(re.search(r'is full: \d+ kB are free', line(run, 'missed')), run.stderr)
     check(run.returncode == 5 and 'the disk of' in line(run, 'missed') and 'is full' in line(run, 'missed'), run.stderr)
     for size in ('4k', '16k'):  # what was said at the start is there, and what came later is not
         run = on_a_small_disk(size, DOUBLE, 'wake', 'step:0:9', 'exit:5')

@@ -7,6 +7,7 @@ feature of GPU, TPU and CPU traces in a few events each, are turned into XSpace 
 without the long ones, and damaged ones.
 """
 import gzip
+import hashlib
 import io
 import json
 import lzma
@@ -344,6 +345,14 @@ def http2_answers():
     return {name + way: first + answer for name, answer in answers.items() for way, first in (("", b"\xff"), ("_slow", b"\0"))}
 
 
+PARTIAL_BYTES = 400  # of a trace: what is small is damaged in more of its places
+
+
+def damage_of(name):
+    """Four places of a partial, and what happens to each (fuzz_partial.c); loaded once or twice by the length."""
+    return hashlib.sha256(name.encode()).digest()[:16 + len(name) % 2]
+
+
 def main():
     out = sys.argv[1]
     for name, data in http2_answers().items():
@@ -357,6 +366,8 @@ def main():
         write(os.path.join(out, "xplane"), "mini_" + name[:-5], from_mini(text))
         plain = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
         write(os.path.join(out, "mini"), name[:-5], plain.encode())
+        if len(plain) <= PARTIAL_BYTES:
+            write(os.path.join(out, "partial"), name[:-5], plain.encode() + b"\0" + damage_of(name))
     spaces, modules = by_hand()
     for name, data in spaces.items():
         write(os.path.join(out, "xplane"), name, data)

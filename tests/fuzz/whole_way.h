@@ -87,7 +87,7 @@ static void analyze(const struct ids_trace *trace, const struct ids_params *para
     ids_report_done(&report);
 }
 
-static int whole_way(const struct ids_format *format, const uint8_t *bytes, size_t length) {
+static inline int whole_way(const struct ids_format *format, const uint8_t *bytes, size_t length) {
     fuzzed = format;
     struct ids_error err = IDS_ERROR_INIT;
     struct ids_builder *builder;

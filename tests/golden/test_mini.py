@@ -12,6 +12,7 @@ The expectations were derived by hand from the definitions of the metrics, each 
     #= cell TABLE COLUMN=VALUE COLUMN VALUE     of the one row that has VALUE in COLUMN
     #= grade ID WORD                            good, warn, bad, none
     #= advice N "SUBSTRING"                     of the Nth piece of advice; evidence N: of what it rests on
+    #= unsaid "SUBSTRING"                       what no piece of advice says
     #= says KEY "SUBSTRING"                     of what the report says of the run
 
 VALUE: 20us (s, ms, us, ns, ps: exact to the picosecond), 3/4 or 0.75 (ratio, to 1e-12), 42 (count, bytes), "text", nodata.
@@ -116,6 +117,9 @@ def check_line(report, line):
         key, part = rest.split(None, 1)
         if part.strip('"') not in str(report["run"].get(key)):
             raise Wrong(f"{key} is {report['run'].get(key)!r}")
+    elif kind == "unsaid":
+        if any(rest.strip('"') in advice["what"] for advice in report["advice"]):
+            raise Wrong(f"there is advice with {rest}")
     elif kind in ("advice", "evidence"):
         place, part = rest.split(None, 1)
         found = report["advice"][int(place) - 1].get("what" if kind == "advice" else "evidence", "")

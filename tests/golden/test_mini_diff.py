@@ -118,6 +118,13 @@ def invariants(result):
     ops = sum(picoseconds(row["change"]) for row in rows(result, table))
     if abs(ops - value["change_by_ops"]) > len(rows(result, table)):  # a picosecond of rounding each
         yield f"the {table} sum to {float(ops) / 1e6}us of {float(value['change_by_ops']) / 1e6}us"
+    alike = rows(result, "computations")
+    if sum(row["ops"] or 1 for row in alike) != len(rows(result, "ops")):
+        yield f"{len(rows(result, 'ops'))} ops, and by what they compute {sum(row['ops'] or 1 for row in alike)}"
+    for side in ("a", "b", "change"):
+        one, other = (sum(picoseconds(row[side] or 0) for row in some) for some in (alike, rows(result, "ops")))
+        if abs(one - other) > len(rows(result, "ops")):
+            yield f"{side} of ops is {other}, by what they compute {one}"
     for row in rows(result, table):
         if (row["class"] == "added") != (row["a"] is None) or (row["class"] == "removed") != (row["b"] is None):
             yield f"{row['name']} is {row['class']}"

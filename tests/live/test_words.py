@@ -110,6 +110,9 @@ def options():
     run = capture(['-s', 5, '--profile-option', 'colour=blue'], 12, program=MORE)
     check('--profile-option: unknown', run.code == 0 and "this jax knows no 'colour' (" in run.line('missed') and
           'host_tracer_level' in run.line('missed'), run.err)
+    check('--profile-option: unknown, and nothing on standard error', run.err.startswith('idsprof: caught'), run.err)
+    run = capture(['-s', 5, '--profile-option', 'colour=blue'], program=ROOT / 'catches.py')
+    check('no window was opened: nothing of it stays', run.code == 0 and run.out == 'True True True\n', (run.out, run.err))
     run = capture(['-s', 5, '--profile-option', 'host_tracer_level=much'], 12, program=MORE)
     check('--profile-option: no number', run.line('missed').startswith('window 1 was not opened: --profile-option host_tracer_level'), run.err)
 
@@ -117,8 +120,22 @@ def options():
 CASES = [ends, nothing_came, limits, options]
 
 
+CATCHES = '''import gc, os, selectors, jax, jax.numpy as jnp
+step, x = jax.jit(lambda x: (x @ x).sum()), jnp.ones((8, 8))
+def caught():
+    return [line for line in open('/proc/self/status') if line.startswith('SigCgt')], os.execv, len(gc.callbacks)
+step(x).block_until_ready()
+before = caught()
+for i in range(12):
+    with jax.profiler.StepTraceAnnotation('train', step_num=i):
+        step(x).block_until_ready()
+print(*(left == right for left, right in zip(before, caught())))
+'''
+
+
 def main():
     live.need_jax()
+    (ROOT / 'catches.py').write_text(CATCHES)
     (ROOT / 'idle.py').write_text('import jax, time\ntime.sleep(1)\n')
     return live.run_cases(CASES)
 

@@ -371,9 +371,31 @@ static void *code_size(void *arguments) {
     return NULL;
 }
 
+static void put_instruction(struct pb *computation, const char *opcode) {
+    struct pb instruction = {0};
+    pb_text(&instruction, 1, "an.1");
+    pb_text(&instruction, 2, opcode);
+    pb_bytes(computation, 2, instruction.at, instruction.length);
+    pb_free(&instruction);
+}
+
+/* Of a program "train*3" three are collectives. */
+static void put_computation(struct pb *module, const char *name) {
+    struct pb computation = {0};
+    const char *star = strchr(name, '*');
+    put_instruction(&computation, "dot");
+    for (int i = star ? atoi(star + 1) : 0; i > 0; i--) {
+        put_instruction(&computation, "all-reduce-start");
+        put_instruction(&computation, "all-reduce-done");
+    }
+    pb_bytes(module, 3, computation.at, computation.length);
+    pb_free(&computation);
+}
+
 static void put_module(struct pb *to, const char *name, uint64_t id) {
     struct pb module = {0};
     pb_text(&module, 1, name);
+    put_computation(&module, name);
     pb_uint(&module, 5, id);
     pb_bytes(to, 1, module.at, module.length);
     pb_free(&module);

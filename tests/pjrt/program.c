@@ -1,6 +1,6 @@
 /* program.c - a program that uses a PJRT plugin, for tests of the interposer: program LIBRARY WORD...
  *   client, client-end
- *   compile:NAME, load:NAME     the program NAME, which what follows executes
+ *   compile:NAME, load:NAME     the program NAME, which what follows executes; "train*3" has three collectives
  *   run:N[:US]                  N executions, each followed by a wait for its completion and a pause
  *   launch:N                    N executions of which none is waited for
  *   wait                        for one execution's completion, and so of all before it

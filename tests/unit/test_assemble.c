@@ -293,6 +293,20 @@ START_TEST(records_are_sorted_stably) {
 }
 END_TEST
 
+/* Three records that each go where the next one was, twice: not only pairs change places. */
+START_TEST(records_go_round) {
+    static const int64_t starts_ps[] = {20, 30, 10, 50, 60, 40};
+    static const uint32_t wanted[] = {2, 0, 1, 5, 3, 4};
+    enum { COUNT = sizeof wanted / sizeof *wanted };
+    struct ids_events events = {0};
+    for (uint32_t i = 0; i < COUNT; i++)
+        *IDS_PUSH(events.at, events.count, events.room) = (struct ids_event){.start_ps = starts_ps[i], .name = i};
+    ck_assert_int_eq(ids_events_sort(&events, &err), 0);
+    for (size_t i = 0; i < COUNT; i++) ck_assert_uint_eq(events.at[i].name, wanted[i]);
+    free(events.at);
+}
+END_TEST
+
 START_TEST(parents_are_the_innermost_around) {
     struct ids_event at[] = {
         {.start_ps = 0, .end_ps = 100},  /* 0 */
@@ -305,7 +319,7 @@ START_TEST(parents_are_the_innermost_around) {
         {.start_ps = 120, .end_ps = 121},
     };
     static const uint32_t wanted[] = {IDS_NONE, 0, 1, 1, 0, 4, IDS_NONE, IDS_NONE};
-    struct ids_events events = {at, sizeof at / sizeof *at, sizeof at / sizeof *at};
+    struct ids_events events = {.at = at, .count = sizeof at / sizeof *at, .room = sizeof at / sizeof *at};
     ck_assert_int_eq(ids_events_set_parents(&events, &err), 0);
     for (size_t i = 0; i < events.count; i++)
         ck_assert_msg(at[i].parent == wanted[i], "event %zu lies in %u", i, at[i].parent);
@@ -315,4 +329,4 @@ END_TEST
 IDS_RUN_SUITE("assemble", self_time_is_less_the_direct_children, what_overlaps_partly_is_a_sibling,
               of_equal_starts_the_longer_is_outside, any_order_of_the_file_gives_the_same,
               a_cpu_op_may_outlast_its_event, frames_leave_a_timeline_and_no_records, regions_are_made_of_two_moments,
-              every_event_is_in_a_sum, records_are_sorted_stably, parents_are_the_innermost_around)
+              every_event_is_in_a_sum, records_are_sorted_stably, records_go_round, parents_are_the_innermost_around)

@@ -1,8 +1,10 @@
 /* lib/model/builder.c: a trace under a bound is that of the first part of the run, and says so. */
+#include "lib/io/temporary.h"
 #include "lib/model/builder.h"
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,10 +12,12 @@ static struct ids_error err;
 
 enum { KERNELS = 1000 };
 
-/* A kernel each 10 ps and a launch before it; 1 ps is the first moment. */
-static char *profile(void) {
+/* A kernel each 10 ps and a launch before it; 1 ps is the first moment. `host` NULL: it has no name. */
+static char *profile(const char *host) {
     char *text = malloc(200 * KERNELS), *at = text;
-    at += sprintf(at, "idsprof-mini 1\nplane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    at += sprintf(at, "idsprof-mini 1\n");
+    if (host) at += sprintf(at, "host %s\n", host);
+    at += sprintf(at, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
     for (int i = 0; i < KERNELS; i++) at += sprintf(at, "%d 5 k correlation_id=%d\n", 10 * i + 2, i + 1);
     at += sprintf(at, "plane /host:CPU\nline 1 main\n");
     for (int i = 0; i < KERNELS; i++) at += sprintf(at, "%d 1 cuLaunchKernel correlation_id=%d\n", 10 * i + 1, i + 1);
@@ -23,7 +27,7 @@ static char *profile(void) {
 static struct ids_builder *read(uint64_t most_bytes, int64_t until_ps) {
     struct ids_source *source;
     struct ids_builder *builder;
-    char *text = profile();
+    char *text = profile(NULL);
     ck_assert_int_eq(ids_source_memory(text, strlen(text), &source, &err), 0);
     ck_assert_int_eq(ids_builder_new(&builder, &err), 0);
     ids_builder_bound(builder, most_bytes, until_ps);
@@ -31,6 +35,71 @@ static struct ids_builder *read(uint64_t most_bytes, int64_t until_ps) {
     ids_source_close(source);
     free(text);
     return builder;
+}
+
+enum { HOSTS = 4 };
+
+/* The same on each of four hosts. */
+static struct ids_builder *read_hosts(uint64_t most_bytes, ids_file_fn *make_file, uint64_t least_bytes) {
+    struct ids_builder *builder;
+    ck_assert_int_eq(ids_builder_new(&builder, &err), 0);
+    ids_builder_bound(builder, most_bytes, INT64_MAX);
+    ids_builder_put_far(builder, make_file, least_bytes);
+    for (int h = 0; h < HOSTS; h++) {
+        struct ids_source *source;
+        char name[24], *text;
+        snprintf(name, sizeof name, "host%d", h);
+        text = profile(name);
+        ck_assert_int_eq(ids_source_memory(text, strlen(text), &source, &err), 0);
+        ck_assert_msg(!ids_mini_format.read(source, ids_builder_sink(builder), &err), "%s", err.text);
+        ids_source_close(source);
+        free(text);
+    }
+    return builder;
+}
+
+static struct ids_trace *finish(struct ids_builder *builder) {
+    struct ids_trace *trace;
+    ck_assert_msg(!ids_builder_finish(builder, &trace, &err), "%s", err.text);
+    return trace;
+}
+
+/* Which launch made the device's event, as its index on the thread. */
+static void check_hosts(const struct ids_trace *trace, struct ids_far *far) {
+    ck_assert_uint_eq(trace->host_count, HOSTS);
+    ck_assert_uint_eq(trace->device_count, HOSTS);
+    for (uint32_t d = 0; d < HOSTS; d++) {
+        const struct ids_device *device = &trace->devices[d];
+        ck_assert_uint_eq(device->host, d);
+        ck_assert_uint_eq(trace->hosts[d].first_device, d);
+        ck_assert_uint_eq(device->activity.count, KERNELS);
+        ck_assert_ptr_eq(device->activity.far, far);
+        for (size_t i = 0; i < KERNELS; i++) {
+            const struct ids_event *event = &device->activity.at[i], *launch = event->launch;
+            ck_assert_int_eq(event->start_ps, 10 * (int64_t)i + 2);
+            ck_assert_uint_eq(event->device, d);
+            ck_assert_ptr_nonnull(launch);
+            ck_assert_uint_eq(trace->tracks[launch->track].host, d);
+            ck_assert_ptr_eq(launch, &trace->tracks[launch->track].events.at[i]);
+        }
+    }
+}
+
+static int files;
+static int make_file(struct ids_error *error) {
+    files++;
+    return ids_temporary_file(error);
+}
+
+static int refuse_file(struct ids_error *error) {
+    files++;
+    return ids_fail(error, IDS_IO, "no room");
+}
+
+static int make_full_file(struct ids_error *error) {
+    (void)error;
+    files++;
+    return open("/dev/full", O_RDWR);
 }
 
 static const struct ids_trace_diag *part_of(const struct ids_trace *trace) {
@@ -94,4 +163,71 @@ START_TEST(too_much) {
 }
 END_TEST
 
-IDS_RUN_SUITE("builder", all_of_it, a_part, too_much)
+/* Far or near, the trace is the same; one file serves all hosts, and none is made for little. */
+START_TEST(hosts_lie_far) {
+    const uint64_t host_bytes = 2 * KERNELS * sizeof(struct ids_event);
+    struct ids_trace *trace = finish(read_hosts(UINT64_MAX, make_file, 1));
+    ck_assert_ptr_nonnull(trace->far);
+    check_hosts(trace, trace->far);
+    ck_assert_uint_ge(ids_far_bytes(trace->far), HOSTS * host_bytes);
+    ck_assert_int_eq(files, 1);
+    ids_trace_free(trace);
+    trace = finish(read_hosts(UINT64_MAX, make_file, HOSTS * 2 * host_bytes));
+    ck_assert_ptr_null(trace->far);
+    check_hosts(trace, NULL);
+    ck_assert_int_eq(files, 1);
+    ids_trace_free(trace);
+}
+END_TEST
+
+/* What lies far is no memory: a bound that one host fits under and two do not is no bound for four. */
+START_TEST(what_lies_far_is_not_held) {
+    const uint64_t bound = 2 * KERNELS * sizeof(struct ids_event) * 3 / 2;
+    int64_t until_ps;
+    struct ids_builder *builder = read_hosts(bound, NULL, 1);
+    ck_assert_int_eq(ids_builder_overflowed(builder, &until_ps), 1);
+    ids_builder_free(builder);
+    builder = read_hosts(bound, make_file, 1);
+    ck_assert_int_eq(ids_builder_overflowed(builder, &until_ps), 0);
+    struct ids_trace *trace = finish(builder);
+    check_hosts(trace, trace->far);
+    ids_trace_free(trace);
+}
+END_TEST
+
+/* Without a file, and with one that has no room, all stays in memory and under its bound; the disk is asked once. */
+START_TEST(without_room_hosts_are_held) {
+    const uint64_t bound = 2 * KERNELS * sizeof(struct ids_event) * 3 / 2;
+    ids_file_fn *const makers[] = {refuse_file, make_full_file};
+    for (int i = 0; i < 2; i++) {
+        int64_t until_ps;
+        files = 0;
+        struct ids_trace *trace = finish(read_hosts(UINT64_MAX, makers[i], 1));
+        check_hosts(trace, NULL);
+        ck_assert_int_eq(files, 1);
+        ids_trace_free(trace);
+        struct ids_builder *builder = read_hosts(bound, makers[i], 1);
+        ck_assert_int_eq(ids_builder_overflowed(builder, &until_ps), 1);
+        ids_builder_free(builder);
+    }
+}
+END_TEST
+
+/* A list that lies far and grows moves to memory. */
+START_TEST(a_far_list_may_grow) {
+    struct ids_trace *trace = finish(read_hosts(UINT64_MAX, make_file, 1));
+    struct ids_events *activity = &trace->devices[1].activity;
+    const struct ids_event last = {.start_ps = 5};
+    struct ids_event *added = ids_events_add(activity);
+    ck_assert_ptr_nonnull(added);
+    *added = last;
+    ck_assert_ptr_null(activity->far);
+    ck_assert_uint_eq(activity->count, KERNELS + 1);
+    for (size_t i = 0; i < KERNELS; i++) ck_assert_int_eq(activity->at[i].start_ps, 10 * (int64_t)i + 2);
+    ck_assert_ptr_nonnull(ids_events_add(activity));
+    ids_trace_free(trace);
+}
+END_TEST
+
+IDS_RUN_SUITE("builder", all_of_it, a_part, too_much, hosts_lie_far, what_lies_far_is_not_held,
+              without_room_hosts_are_held, a_far_list_may_grow)

@@ -20,9 +20,9 @@ END_TEST
 START_TEST(the_message_names_them) {
     char text[512];
     ids_formats_expected(text, sizeof text);
-    ck_assert_str_eq(text, "an XSpace profile, *.xplane.pb, a Chrome trace of JAX or PyTorch, *.trace.json, or a "
+    ck_assert_str_eq(text, "an XSpace profile, *.xplane.pb, a Chrome trace of JAX or PyTorch, *.trace.json, a "
                            "device memory profile of JAX, "
-                           "pprof");
+                           "pprof, or a partial, *.idspart (not packed again)");
 }
 END_TEST
 

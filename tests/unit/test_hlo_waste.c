@@ -478,6 +478,154 @@ START_TEST(attention_through_memory) {
 }
 END_TEST
 
+/* ---- what is the same each time ---- */
+
+static int element(const char *name, const char *dimensions, int tuple, unsigned place) {
+    struct ids_hlo_instruction *of = ADD(name, "get-tuple-element", dimensions, tuple, 0);
+    attribute(of, (struct ids_hlo_attribute){.field = HLO_INSTRUCTION_TUPLE_INDEX, .number = place});
+    return last();
+}
+
+static void is_root(int number, int id) {
+    module.computations[number - 1].root_id = id;
+}
+
+START_TEST(constants_alone) {
+    begin();
+    is_entry(computation("main", 0));
+    ADD("i", "iota", "512,64", 0);
+    int iota = last();
+    ADD("s", "sine", "512,64", iota, 0);
+    int sine = last();
+    int x = parameter("x", "512,64", 0);
+    ADD("c", "constant", "512,64", 0);
+    int table = last();
+    ADD("n", "negate", "512,64", table, 0);
+    int negated = last();
+    ADD("m", "multiply", "512,64", sine, x, 0);
+    int product = last();
+    ADD("r", "rng", "512,64", table, 0);
+    int random = last();
+    ADD("e", "exponential", "512,64", random, 0);
+    int of_random = last();
+    ADD("k", "custom-call", "512,64", table, 0);
+    int call = last();
+    ADD("a", "abs", "512,64", call, 0);
+    finish();
+    ck_assert_str_eq(waste_of(sine), "constant");
+    ck_assert_str_eq(why(sine), "of constants alone, so that it is the same in each call");
+    ck_assert_str_eq(waste_of(negated), "constant");
+    ck_assert_str_eq(waste_of(iota), ""); /* cheaper than to be read */
+    ck_assert_str_eq(waste_of(product), "");
+    ck_assert_str_eq(waste_of(of_random), "");
+    ck_assert_str_eq(waste_of(last()), "");
+    end();
+}
+END_TEST
+
+/* A loop that carries (0: changes, 1: stays, 2: swaps with 3), and computes of part `part`. `rounds`: -1 not known.
+ * Returns what is wasted by the sine in its body; of a copy into another layout or as it is by `opcode`. */
+static const char *in_loop(unsigned part, int64_t rounds, const char *opcode, int from_constants) {
+    static char said[16];
+    begin();
+    int body = computation("body", 0);
+    int carried = parameter("t", "", 0);
+    int changes = element("g0", "64,64", carried, 0), same = element("g1", "64,64", carried, 1),
+        left = element("g2", "64,64", carried, 2), right = element("g3", "64,64", carried, 3);
+    const int parts[] = {changes, same, left, right};
+    ADD("s", opcode, "64,64", parts[part], 0);
+    int sine = last();
+    ADD("next", "add", "64,64", changes, sine, 0);
+    ADD("tuple", "tuple", "", last(), same, right, left, 0);
+    is_root(body, last());
+    is_entry(computation("main", 0));
+    int x = from_constants ? (ADD("z", "constant", "64,64", 0), last()) : parameter("x", "64,64", 0);
+    ADD("init", "tuple", "", x, x, x, x, 0);
+    struct ids_hlo_instruction *loop = ADD("loop", "while", "", last(), 0);
+    if (rounds >= 0) {
+        ck_assert_int_eq(ids_hlo_add_loop(&module, (struct ids_hlo_loop){.trip_count = rounds}, &err), 0);
+        loop->loop = (uint32_t)module.loop_count - 1;
+    }
+    calls(loop, body);
+    finish();
+    snprintf(said, sizeof said, "%s", waste_of(sine));
+    if (!strcmp(said, "invariant")) {
+        ck_assert_uint_eq(wastes[sine - 1].rounds, rounds > 0 ? (uint32_t)rounds : 0);
+        ck_assert_str_eq(why(sine), rounds > 0 ? "of what the loop loop does not change, 6 times"
+                                               : "of what the loop loop does not change");
+    }
+    end();
+    return said;
+}
+
+START_TEST(what_a_loop_does_not_change) {
+    ck_assert_str_eq(in_loop(1, 6, "sine", 0), "invariant");
+    ck_assert_str_eq(in_loop(1, -1, "sine", 0), "invariant");
+    ck_assert_str_eq(in_loop(1, 1, "sine", 0), ""); /* nothing is done again */
+    ck_assert_str_eq(in_loop(0, 6, "sine", 0), "");
+    ck_assert_str_eq(in_loop(2, 6, "sine", 0), "");
+    ck_assert_str_eq(in_loop(1, 6, "transpose", 0), "invariant");
+    ck_assert_str_eq(in_loop(1, 6, "copy", 0), "layout");
+    ck_assert_str_eq(in_loop(1, 6, "rng", 0), "");
+    ck_assert_str_eq(in_loop(1, 6, "all-reduce", 0), "");
+    ck_assert_str_eq(in_loop(0, 6, "sine", 1), "constant"); /* the whole loop is */
+}
+END_TEST
+
+/* A branch that computes what is computed around it, and one that computes what the other branch does. */
+START_TEST(the_same_in_a_branch) {
+    begin();
+    int branch[2], sines[2];
+    for (int b = 0; b < 2; b++) {
+        branch[b] = computation(b ? "else" : "then", 0);
+        int given = parameter("p", "64,64", 0);
+        ADD("s", b ? "cosine" : "sine", "64,64", given, 0);
+        sines[b] = last();
+        ADD("c", "cosine", "64,64", last(), 0);
+        is_root(branch[b], last());
+    }
+    int inner[2] = {sines[0] + 1, sines[1] + 1};
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64,64", 0);
+    ADD("s", "sine", "64,64", x, 0);
+    int outer = last();
+    struct ids_hlo_instruction *choice = ADD("choice", "conditional", "64,64", x, x, x, 0);
+    choice->called = (struct ids_hlo_range){(uint32_t)module.called_count, 2};
+    for (int b = 0; b < 2; b++) ck_assert_int_eq(ids_hlo_add_called(&module, (uint64_t)branch[b], &err), 0);
+    finish();
+    ck_assert_str_eq(waste_of(sines[0]), "repeated");
+    ck_assert_str_eq(why(sines[0]), "the same of the same operands as s");
+    ck_assert_int_eq(wastes[sines[0] - 1].other, outer - 1);
+    ck_assert_str_eq(waste_of(sines[1]), "");
+    ck_assert_str_eq(waste_of(outer), "");
+    ck_assert_str_eq(waste_of(inner[0]), "");
+    ck_assert_str_eq(waste_of(inner[1]), "");
+    end();
+}
+END_TEST
+
+/* The same in two branches, of which one call runs one. */
+START_TEST(the_same_in_two_branches) {
+    begin();
+    int branch[2], sines[2];
+    for (int b = 0; b < 2; b++) {
+        branch[b] = computation(b ? "else" : "then", 0);
+        ADD("s", "sine", "64,64", parameter("p", "64,64", 0), 0);
+        sines[b] = last();
+        is_root(branch[b], last());
+    }
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64,64", 0);
+    struct ids_hlo_instruction *choice = ADD("choice", "conditional", "64,64", x, x, x, 0);
+    choice->called = (struct ids_hlo_range){(uint32_t)module.called_count, 2};
+    for (int b = 0; b < 2; b++) ck_assert_int_eq(ids_hlo_add_called(&module, (uint64_t)branch[b], &err), 0);
+    finish();
+    ck_assert_str_eq(waste_of(sines[0]), "");
+    ck_assert_str_eq(waste_of(sines[1]), "");
+    end();
+}
+END_TEST
+
 /* ---- why small ops are apart ---- */
 
 /* What stands behind a sine whose user is this op, or two of it. */
@@ -548,8 +696,8 @@ START_TEST(many_uses_of_a_long_body) {
 }
 END_TEST
 
-IDS_RUN_SUITE("hlo_waste", fusions_that_only_move, copies_for_a_loop_are_kept_apart, pads_with_slices,
-              recomputed_by_name, again_only_where_there_are_two, again_inside_fusions, again_in_loops,
-              the_same_of_the_same, collectives_of_what_all_have, collectives_one_after_the_other,
-              collectives_of_which_a_slice_is_used, attention_through_memory, what_stands_behind,
-              what_could_not_be_fused, many_uses_of_a_long_body)
+IDS_RUN_SUITE("hlo_waste", constants_alone, what_a_loop_does_not_change, the_same_in_a_branch, the_same_in_two_branches,
+              fusions_that_only_move, copies_for_a_loop_are_kept_apart, pads_with_slices, recomputed_by_name,
+              again_only_where_there_are_two, again_inside_fusions, again_in_loops, the_same_of_the_same,
+              collectives_of_what_all_have, collectives_one_after_the_other, collectives_of_which_a_slice_is_used,
+              attention_through_memory, what_stands_behind, what_could_not_be_fused, many_uses_of_a_long_body)

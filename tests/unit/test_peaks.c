@@ -106,6 +106,13 @@ START_TEST(who_says) {
     found.peak_flops = 459e12; /* half of the data sheet's: int8 has half, too */
     peaks = ids_peaks_of(&trace, &found, &params);
     ck_assert(peaks.flops[IDS_BY_BF16] == 459e12 && peaks.flops[IDS_BY_S8] == 918e12);
+    params.device_kind = "TPU v5p"; /* whatever the file says */
+    peaks = ids_peaks_of(&trace, &found, &params);
+    ck_assert(peaks.flops[IDS_BY_BF16] == 459e12 && peaks.bandwidth == 2765e9);
+    found.peak_flops = 1e12;
+    ck_assert(ids_peaks_of(&trace, &found, &params).flops[IDS_BY_BF16] == 459e12);
+    ck_assert(ids_peaks_know("NVIDIA H100 80GB HBM3") && ids_peaks_know("TPU v6 lite") && !ids_peaks_know("list") &&
+              !ids_peaks_know("H1000") && !ids_peaks_know(""));
     found = device("x", "");
     found.kind = IDS_DEVICE_CPU;
     peaks = ids_peaks_of(&trace, &found, &params);

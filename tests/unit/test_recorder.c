@@ -6,6 +6,7 @@
 #include "tests/support/remove_tree.h"
 #include "tests/support/suite.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,7 +315,7 @@ START_TEST(test_history) {
     }
     ids_history_write(lock, unlock);
     size_t length = read_all(path, bytes, sizeof bytes);
-    ck_assert_uint_le(length, 320 * 1000); /* a few hundred kB at most */
+    ck_assert_uint_le(length, 400 * 1000); /* a few hundred kB at most */
     memcpy(&head, bytes, sizeof head);
     ck_assert_int_eq(head.steps, 25000);
     for (int64_t i = 15000; i < 25000; i++) {
@@ -329,6 +330,57 @@ START_TEST(test_history) {
 }
 END_TEST
 
+static void *execute_some(void *nothing) {
+    (void)nothing;
+    for (int i = 0; i < 10000; i++) ids_history_executed(3);
+    return NULL;
+}
+
+static struct ids_history_step step_at(const char *path, int64_t at) {
+    static char bytes[1 << 20];
+    struct ids_history_step step;
+    read_all(path, bytes, sizeof bytes);
+    memcpy(&step, bytes + sizeof(struct ids_history_head) + (size_t)at * sizeof step, sizeof step);
+    return step;
+}
+
+START_TEST(test_collectives) {
+    char session[200], path[300];
+    const char *folder = getenv("TMPDIR");
+    snprintf(session, sizeof session, "%s/history.XXXXXX", folder ? folder : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(session));
+    snprintf(path, sizeof path, "%s/.idsprof", session);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/.idsprof/node.18.history", session);
+    ids_history_executed(100); /* of the process before */
+    ids_history_begin(session, "node", 18, -1, 0, 0);
+    ids_history_executed(7); /* before the first step: of none */
+    ids_history_step(10, 0);
+    ids_history_executed(4);
+    ids_history_executed(0);
+    ids_history_step(20, 1); /* nothing in it */
+    ids_history_step(30, 2);
+    ids_history_write(lock, unlock);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, execute_some, NULL);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    ids_history_step(40, 3); /* of the step that was written already */
+    ids_history_executed(4);
+    ids_history_executed(-1);
+    ids_history_executed(INT64_MAX);
+    ids_history_step(50, 4);
+    ids_history_write(lock, unlock);
+    static const int32_t executions[] = {2, 0, 40000, 3, 0}, collectives[] = {4, 0, 120000, -1, 0};
+    for (int i = 0; i < 5; i++) {
+        struct ids_history_step step = step_at(path, i);
+        ck_assert_int_eq(step.number, i);
+        ck_assert_int_eq(step.executions, executions[i]);
+        ck_assert_int_eq(step.collectives, collectives[i]);
+    }
+    remove_tree(session);
+}
+END_TEST
+
 IDS_RUN_SUITE("recorder", test_median, test_twice_the_median, test_warm_up, test_the_program_slows_down,
               test_our_own_time, test_profiled_steps_among_themselves, test_deadline, test_still_running,
-              test_keep_slowest, test_slower_than_the_only_one, test_words, test_history)
+              test_keep_slowest, test_slower_than_the_only_one, test_words, test_history, test_collectives)

@@ -23,7 +23,7 @@ static int looks_like_one(const uint8_t *head, size_t length, const char **ret_w
     return length >= 5 && !memcmp(head, "trace", 5);
 }
 
-static const struct ids_run_kinds kinds = {suffixes, generic, looks_like_one, NULL};
+static const struct ids_run_kinds kinds = {suffixes, generic, looks_like_one, NULL, NULL, NULL};
 
 /* Makes an empty file and the folders above it. */
 static void make(const char *name) {

@@ -1,5 +1,6 @@
 /* Sampled stacks without a Python: lines of code objects, texts of calls, slices of samples, and the heads of a file.
  * The tables of lines are those of Python's compiler for the functions in the comments. */
+#include "collectors/common/other_threads.h"
 #include "collectors/common/own_memory.h"
 #include "collectors/common/python_code.h"
 #include "collectors/common/python_source.h"
@@ -12,6 +13,8 @@
 #include "collectors/common/xspace_out.h"
 #include "tests/support/suite.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -415,6 +418,60 @@ START_TEST(periods_by_chance) {
 }
 END_TEST
 
+/* --- threads without Python ------------------------------------------------------------------------------------- */
+
+static int is_second(const void *context, uint64_t tid) {
+    (void)context;
+    return tid == 2;
+}
+
+/* Thread 1 ran 10 more and waited 5; 2 is left out; 3 is new, and ran 7; 4 has the number of one that has ended. */
+START_TEST(times_of_others) {
+    const struct ids_other_threads before = {.count = 3, .at = {{1, 100, 10}, {2, 50, 50}, {4, 500, 0}}},
+                                   now = {.count = 4, .at = {{1, 110, 15}, {2, 90, 90}, {3, 7, 0}, {4, 3, 1}}};
+    struct ids_thread_times sum = ids_other_threads_since(&before, &now, is_second, NULL);
+    ck_assert_int_eq(sum.ran_ns, 17);
+    ck_assert_int_eq(sum.waited_ns, 5);
+}
+END_TEST
+
+START_TEST(schedstat_of_a_thread) {
+    int64_t ran_ns = 0, waited_ns = 0;
+    ck_assert_int_eq(ids_schedstat_parse("1200 34 5\n", &ran_ns, &waited_ns), 1);
+    ck_assert_int_eq(ran_ns, 1200);
+    ck_assert_int_eq(waited_ns, 34);
+    static const char *const wrong[] = {"", "x", "12", "12 x", "99999999999999999999 1 1", "1 9999999999999999999 1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_int_eq(ids_schedstat_parse(wrong[i], &ran_ns, &waited_ns), 0);
+}
+END_TEST
+
+static void *run_until_told(void *told) {
+    while (!atomic_load((atomic_int *)told)) continue;
+    return NULL;
+}
+
+/* What the kernel says of a thread that runs: more each time. */
+START_TEST(threads_that_run) {
+    static struct ids_other_threads before, now;
+    atomic_int told = 0;
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, run_until_told, &told), 0);
+    while (!ids_other_threads_read(&before, 1)) continue;
+    ck_assert_int_eq(ids_other_threads_read(&before, 1), 1);
+    int is_known = before.count > 0; /* a kernel without CONFIG_SCHED_INFO says nothing */
+    for (int64_t ran_ns = 0; is_known && ran_ns < 1000000;) {
+        usleep(1000);
+        ids_other_threads_forget(&now);
+        ck_assert_int_eq(ids_other_threads_read(&now, SIZE_MAX), 1);
+        ck_assert_int_ge((int64_t)now.count, 2);
+        ran_ns = ids_other_threads_since(&before, &now, is_second, NULL).ran_ns;
+    }
+    atomic_store(&told, 1);
+    pthread_join(thread, NULL);
+}
+END_TEST
+
 /* --- what a file says of its threads ---------------------------------------------------------------------------- */
 
 START_TEST(lines_of_a_file) {
@@ -456,4 +513,5 @@ END_TEST
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
               slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core, stacks_again, threads_of_a_list,
               threads_that_stand_still, threads_that_begin, threads_that_have_ended, pieces_of_memory, periods,
-              periods_by_cost, periods_by_chance, lines_of_a_file)
+              periods_by_cost, periods_by_chance, times_of_others, schedstat_of_a_thread, threads_that_run,
+              lines_of_a_file)

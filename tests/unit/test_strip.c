@@ -9,7 +9,8 @@ static char letters[IDS_STRIP_CELLS + 1];
 
 START_TEST(by_hand) {
     ids_strip_begin(&strip, 1000, 1000 + 10 * IDS_STRIP_CELLS); /* cells of 10 */
-    ids_strip_add(&strip, IDS_WORK_COMPUTE, 900, 1015);         /* what lies before does not count */
+    ids_strip_add(&strip, IDS_HOST_SYNC, 900, 1001);            /* what lies before does not count */
+    ids_strip_add(&strip, IDS_WORK_COMPUTE, 1001, 1015);
     ids_strip_add(&strip, IDS_HOST_SYNC, 1015, 1016);
     /* Cell 1: 5 compute and 5 of nothing that runs, in two accounts: what runs wins a tie. */
     ids_strip_add(&strip, IDS_HOST_PYTHON, 1016, 1020);

@@ -1,4 +1,5 @@
 /* What the text of a TPU's op says that it moves and multiplies (lib/hlo/text_cost.h). */
+#include "lib/hlo/element.h"
 #include "lib/hlo/text_cost.h"
 #include "tests/support/suite.h"
 
@@ -25,6 +26,11 @@ START_TEST(text_products) {
     ck_assert(cost.on_chip_bytes == 64);
     ck_assert(cost.main_bytes == 256 + 32);
     ck_assert_int_eq(cost.element, BF16);
+    ck_assert(!strcmp(ids_hlo_element_name(cost.narrower), "f4e2m1fn"));
+    cost = text_cost("%x = f32[8,4] custom-call(s8[8,16] %a, bf16[16,4] %b)"); /* whichever operand it is */
+    ck_assert(cost.element == BF16 && !strcmp(ids_hlo_element_name(cost.narrower), "s8"));
+    cost = text_cost("%x = f32[8,4] custom-call(bf16[8,16] %a, bf16[16,4] %b)");
+    ck_assert(cost.element == BF16 && !cost.narrower);
     cost = text_cost("%x = f32[8,5] custom-call(f32[8,16] %a, f32[4,16] %b)");
     ck_assert(cost.product_flops == -1);
     cost = text_cost("%t = (f32[8]{0}, (s32[2], f32[4]{0:S(1)})) fusion((f32[8], s32[]) %t.1), kind=kLoop");

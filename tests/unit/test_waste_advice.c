@@ -52,6 +52,8 @@ static const struct {
 } kinds[] = {
     {"recomputed", "The forward pass is computed again for the backward pass"},
     {"repeated", "The program computes the same twice"},
+    {"constant", "The program computes in each call what never changes"},
+    {"invariant", "A loop computes in each round what it does not change"},
     {"replicated", "A collective exchanges what every device has already"},
     {"gathered", "An all-gather brings whole arrays of which each device uses a slice"},
     {"reduced", "An all-reduce sums whole arrays of which each device uses a slice"},
@@ -70,7 +72,8 @@ START_TEST(each_kind_is_said) {
         ck_assert_msg(strstr(advice->what, ": w.1 (jit(f)/mlp/sin) - ") != NULL, "%s", advice->what);
         ck_assert_str_eq(advice->evidence,
                          "10.00 us a step on a device, 10.0 % of device time, 30 executions; shown by x");
-        ck_assert_int_eq(advice->saves_ps, strcmp(kinds[i].waste, "repeated") ? -1 : INT64_C(10000000));
+        int is_proven = !strcmp(kinds[i].waste, "repeated") || !strcmp(kinds[i].waste, "constant");
+        ck_assert_int_eq(advice->saves_ps, is_proven ? INT64_C(10000000) : -1);
         ids_report_done(&report);
     }
 }
@@ -85,6 +88,15 @@ START_TEST(little_is_not_said) {
         ck_assert_ptr_null(about(kinds[i].says));
         ids_report_done(&report);
     }
+}
+END_TEST
+
+/* Of a loop's rounds one is needed: how many there are, says what could be won. */
+START_TEST(all_rounds_but_one) {
+    record_with("invariant waste_rounds=5", 30, 10, 0);
+    ck_assert_ptr_nonnull(about("A loop computes in each round"));
+    ck_assert_int_eq(about("A loop computes in each round")->saves_ps, 8 * MICROSECOND);
+    ids_report_done(&report);
 }
 END_TEST
 
@@ -183,5 +195,5 @@ START_TEST(words_fit) {
 }
 END_TEST
 
-IDS_RUN_SUITE("waste_advice", each_kind_is_said, little_is_not_said, savings_are_told_in_order, words_go_by_what_moves,
-              proof_replaces_the_piece_of_its_collective, words_fit)
+IDS_RUN_SUITE("waste_advice", each_kind_is_said, little_is_not_said, all_rounds_but_one, savings_are_told_in_order,
+              words_go_by_what_moves, proof_replaces_the_piece_of_its_collective, words_fit)

@@ -1,6 +1,7 @@
 """idsprof_agent.py - libidsprof_agent.so through ctypes: the contract is collectors/common/agent.h."""
 import _thread
 import ctypes
+import functools
 import os
 
 ABI = 1
@@ -35,6 +36,17 @@ def _answer(why, why_size, work, *arguments):
     text = reason.encode('utf-8', 'replace')[:why_size - 1] + b'\0'
     ctypes.memmove(why, text, len(text))
     return code
+
+
+def quiet(work):
+    """For what Python calls by itself: it would print what is raised into the program's streams."""
+    @functools.wraps(work)
+    def call(*args):
+        try:
+            return work(*args)
+        except Exception:
+            return None
+    return call
 
 
 class Refused(Exception):

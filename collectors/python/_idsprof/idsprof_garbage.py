@@ -27,12 +27,15 @@ class Garbage:
 
     def noted(self, phase, info):
         """Called by the collector, which runs once in a process at a time."""
-        if phase == 'start' and info.get('generation'):
-            self.open = self.profiler.TraceMe(name_at(sys._getframe(1)))
-            self.open.__enter__()
-        elif phase == 'stop' and self.open is not None:
-            done, self.open = self.open, None
-            done.__exit__(None, None, None)
+        try:
+            if phase == 'start' and info.get('generation'):
+                self.open = self.profiler.TraceMe(name_at(sys._getframe(1)))
+                self.open.__enter__()
+            elif phase == 'stop' and self.open is not None:
+                done, self.open = self.open, None
+                done.__exit__(None, None, None)
+        except Exception:               # what is raised here Python prints into the program's streams; ValueError: it ends, nobody called
+            self.open = None
 
 
 def name_at(inner):

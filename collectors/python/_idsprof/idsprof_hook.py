@@ -8,7 +8,7 @@ import os
 import sys
 
 from . import idsprof_wrap as wrap
-from .idsprof_agent import ANNOTATION, EXECUTION, Agent
+from .idsprof_agent import ANNOTATION, EXECUTION, Agent, quiet
 from .idsprof_awaits import Awaits
 from .idsprof_executions import Executions
 from .idsprof_garbage import Garbage
@@ -112,6 +112,7 @@ class Hook:
             self.executions.off()
             self.executions = None
 
+    @quiet
     def forked(self):
         """In the child of a fork. Where jax has its clients already, their threads are not in the child: nothing works there that
         could be recorded, and a thread of ours would have jax's destructors wait for ever where they crash without it."""
@@ -173,19 +174,25 @@ class Hook:
         self.awaits.off()
         self.garbage.off()
 
+    @quiet
     def end(self):
         """At exit, while jax still works: the open window is written."""
         if self.agent.handle:
-            self.say_platform()
-            if self.wraps.missing():
-                self.agent.say('wrap', self.wraps.missing())
-            if self.executions:
-                ops = self.executions.ops()
-                if ops:
-                    self.agent.say('op by op', ops)
-                self.executions.off()
-                if self.executions.cost():
-                    self.agent.say('cost', self.executions.cost())
-                if self.executions.missed:
-                    self.agent.say('steps', '%d jitted functions too many to be counted' % self.executions.missed)
-            self.agent.close()
+            try:
+                self.say_last()
+            finally:
+                self.agent.close()
+
+    def say_last(self):
+        self.say_platform()
+        if self.wraps.missing():
+            self.agent.say('wrap', self.wraps.missing())
+        if self.executions:
+            ops = self.executions.ops()
+            if ops:
+                self.agent.say('op by op', ops)
+            self.executions.off()
+            if self.executions.cost():
+                self.agent.say('cost', self.executions.cost())
+            if self.executions.missed:
+                self.agent.say('steps', '%d jitted functions too many to be counted' % self.executions.missed)

@@ -42,6 +42,13 @@ class Session:
     def start(self):
         self._refuse()
         self._call(self.on_start)
+        try:
+            self._begin()
+        except BaseException:
+            self._call(self.on_stop)    # there is no window: nothing may stay around it
+            raise
+
+    def _begin(self):
         is_feeding = self._is_feeding()
         if is_feeding:
             self._drain()               # what earlier steps still do would lie in the first one's place

@@ -259,9 +259,11 @@ class Lake:
         return sorted(name[4:] for name in os.listdir(found) if name.startswith('run=')) if os.path.isdir(found) else []
 
     def views(self, run=None):
-        """The views of idsprof-schema(5) as SQL of DuckDB; with run over that run alone, so that its queries hold as they stand."""
-        if run is not None and run not in self.runs():
-            raise Error("'%s' has no run '%s': python -m idsprof.lake list %s" % (self.folder, run, self.folder))
+        """The views of idsprof-schema(5) as SQL of DuckDB; with run over that run alone, so that its queries hold as they stand. A list of
+        runs: over these."""
+        wanted = [run] if isinstance(run, str) else run
+        for key in sorted(set(wanted or ()) - set(self.runs())):
+            raise Error("'%s' has no run '%s': python -m idsprof.lake list %s" % (self.folder, key, self.folder))
         lines = ['-- The views of idsprof-schema(5), made by idsprof.lake for DuckDB. The column run is the key of the run.',
                  '-- Before them what idsprof-query(1) has and DuckDB calls otherwise.',
                  'CREATE OR REPLACE MACRO percentile(x, p) AS quantile_cont(x, p / 100.0);',
@@ -272,7 +274,8 @@ class Lake:
                 source = "read_parquet(%s, hive_partitioning = true, union_by_name = true, hive_types = {'run': VARCHAR, 'host': VARCHAR})" % \
                     _literal(os.path.join(self.folder, table, 'run=*', 'host=*', '*.parquet'))
                 names = ', '.join(_name(name) for name, _ in columns)
-                where = ' WHERE run = %s' % _literal(run) if run is not None else ''
+                equal = ' WHERE run = %s' if isinstance(run, str) else ' WHERE run IN (%s)'
+                where = equal % ', '.join(map(_literal, wanted)) if wanted is not None else ''
             else:                       # no run has rows of it yet
                 names = ', '.join('CAST(NULL AS %s) AS %s' % (kind, _name(name)) for name, kind in columns)
                 source, where = '(SELECT 1) AS nothing', ' WHERE false'
@@ -415,7 +418,7 @@ def add(paths, folder, note=None):
 
 
 def connect(folder, run=None):
-    """A connection of DuckDB with the views of idsprof-schema(5) over the lake, or over one run of it."""
+    """A connection of DuckDB with the views of idsprof-schema(5) over the lake, or over one run of it, or a list of them."""
     connection = _duckdb().connect()
     connection.execute('SET enable_progress_bar = false')
     connection.execute(Lake(folder).views(run))

@@ -1,4 +1,4 @@
-#include "analyzers/numbers.h"
+#include "lib/report/alike_names.h"
 
 #include "lib/base/intern.h"
 
@@ -44,4 +44,35 @@ const char *ids_without_numbers(struct ids_report *report, const char *text) {
     const char *kept = ids_report_text(report, "%s", copy);
     free(copy);
     return kept;
+}
+
+/* "fusion." of "fusion.12" and "fusion.17": not into a number. */
+static size_t same_beginning(const struct ids_alike_names *alike, const char *name) {
+    size_t length = 0;
+    while (length < alike->same_name && name[length] == alike->name[length]) length++;
+    while (length && name[length - 1] >= '0' && name[length - 1] <= '9') length--;
+    return length;
+}
+
+void ids_alike_add(struct ids_alike_names *alike, const char *name, const char *place) {
+    if (!alike->count++) {
+        alike->name = name;
+        alike->place = place;
+        alike->same_name = strlen(name);
+        return;
+    }
+    if (strcmp(alike->name, name) != 0) alike->same_name = same_beginning(alike, name);
+    if (!strcmp(alike->place, place)) return;
+    alike->places_differ = 1;
+    alike->places_unlike |= ids_hash_without_numbers(alike->place) != ids_hash_without_numbers(place);
+}
+
+const char *ids_alike_name(struct ids_report *report, const struct ids_alike_names *alike) {
+    int differ = alike->name[alike->same_name] != '\0';
+    return differ ? ids_report_text(report, "%.*s*", (int)alike->same_name, alike->name) : alike->name;
+}
+
+const char *ids_alike_place(struct ids_report *report, const struct ids_alike_names *alike) {
+    int numbers = alike->places_differ && !alike->places_unlike;
+    return numbers ? ids_without_numbers(report, alike->place) : alike->place;
 }

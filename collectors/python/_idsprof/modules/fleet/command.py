@@ -1,0 +1,113 @@
+"""The command: `idsprof fleet`, or `python -m idsprof.fleet`."""
+import argparse
+import sys
+
+from idsprof import lake
+from idsprof.fleet import text
+from idsprof.fleet.errors import Error
+from idsprof.fleet.fleet import RETRIES, Fleet, ask, compare
+
+VERBS = ('report', 'diff', 'query')
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog='idsprof fleet', allow_abbrev=False, description='Many runs in buckets and folders, read by many processes.')
+    parser.add_argument('verb', choices=VERBS, metavar='report|diff|query')
+    parser.add_argument('operands', nargs='+', metavar='URL', help='a file, folder or pattern: a path, s3://, gs://, http://, ...')
+    parser.add_argument('--scheduler', metavar='ADDRESS', help='a scheduler of Dask, tcp://HOST:8786 (else processes of this machine)')
+    parser.add_argument('--processes', type=int, metavar='N', help='processes of this machine; 0: threads of one (4, or fewer cores)')
+    parser.add_argument('--cache', metavar='URL', help='where partials are kept (~/.cache/idsprof-fleet)')
+    parser.add_argument('--retries', type=int, default=RETRIES, metavar='N', help='tries of a file after its store or worker failed (2)')
+    parser.add_argument('-r', '--run', metavar='NAME', help='report: all of one run')
+    parser.add_argument('--lake', metavar='DIR', help='query: where the rows of runs are kept, a folder that all workers see')
+    parser.add_argument('-n', '--top', type=int, default=40, metavar='N', help='the N worst runs, or rows of a difference (40; 0: all)')
+    parser.add_argument('-j', '--json', action='store_true', help='print JSON')
+    parser.add_argument('-c', '--csv', action='store_true', help='print CSV')
+    parser.add_argument('-f', '--full', action='store_true', help='do not shorten names and lists')
+    parser.add_argument('--width', type=int, metavar='N', help='columns of a line')
+    options = parser.parse_args(arguments)
+    if options.json and options.csv:
+        parser.error('--json and --csv exclude each other')
+    return options
+
+
+def say(words, below=()):
+    first, *rest = words.splitlines() or ['']
+    print('idsprof: fleet: ' + text.clean(first), file=sys.stderr)
+    for line in [*('  ' + text.clean(line) for line in rest if line.strip()), *below]:
+        print(line, file=sys.stderr)
+
+
+def _form(options):
+    """As the program writes for people."""
+    return ['--width', str(options.width or text.terminal_width()), *(['--full'] if options.full else [])]
+
+
+def fleet_of(options, urls):
+    return Fleet(urls, scheduler=options.scheduler, processes=options.processes, cache=options.cache, retries=options.retries)
+
+
+def end(fleet, options):
+    """Says what is missing. 2 where something is."""
+    if fleet.failures:
+        say('%d could not be read:' % len(fleet.failures), text.failure_lines(fleet.failures, options.full))
+    return 2 if fleet.failures else 0
+
+
+def report(options):
+    fleet = fleet_of(options, options.operands)
+    if options.run:
+        run = fleet.choose(options.run)
+        form = ['--json'] if options.json else ['--csv'] if options.csv else _form(options)
+        status, output, words = ask('report', [(run.name, run.url, fleet, [run])], form)
+        sys.stdout.write(output)
+        sys.stderr.write(words)
+        return end(fleet, options) or status
+    summary = fleet.summary()
+    if not summary['runs'] and not fleet.failures:
+        raise Error('no run there')
+    if options.json:
+        sys.stdout.write(text.as_json(summary))
+    elif options.csv:
+        text.as_csv(summary['runs'], sys.stdout)
+    elif summary['runs']:
+        sys.stdout.write(text.report(summary, options.width or text.terminal_width(), options.full, options.top))
+    return end(fleet, options)
+
+
+def diff(options):
+    if len(options.operands) != 2:
+        raise Error('expected: idsprof fleet diff URL URL: two folders or patterns of runs')
+    before, after = (fleet_of(options, [url]) for url in options.operands)
+    form = ['--json'] if options.json else ['--csv'] if options.csv else _form(options)
+    status, output, words = compare(before, after, [*form, '--top', str(options.top)])
+    sys.stdout.write(output)
+    sys.stderr.write(words)
+    return max(end(before, options), end(after, options), status)
+
+
+def query(options):
+    if len(options.operands) < 2:
+        raise Error("expected: idsprof fleet query URL... 'SELECT ...'")
+    fleet = fleet_of(options, options.operands[:-1])
+    connection = fleet.lake(options.lake)
+    import duckdb
+    try:
+        answer = connection.sql(options.operands[-1])
+        columns, rows = ([], []) if answer is None else (answer.columns, answer.fetchall())
+    except duckdb.Error as error:
+        raise Error(str(error).strip()) from None
+    text.rows(columns, rows, 'json' if options.json else 'csv' if options.csv else 'text', sys.stdout)
+    return end(fleet, options)
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    try:
+        return {'report': report, 'diff': diff, 'query': query}[options.verb](options)
+    except (Error, lake.Error, OSError) as error:
+        say(str(error))
+        return 2
+    except KeyboardInterrupt:
+        say('stopped; what was read is kept')
+        return 2

@@ -1,0 +1,174 @@
+"""Jobs on workers, by Dask: as many at once as there are workers, and again what may succeed in another try."""
+import contextlib
+import functools
+import logging
+import os
+import signal
+import sys
+import tempfile
+import threading
+
+from idsprof.fleet.errors import Error, needed, reason
+from idsprof.fleet.work import Answer
+
+AT_ONCE = 500           # jobs that Dask knows of: their answers wait in workers' memory
+PROCESSES_MOST = 4      # of this machine: the program does the work, and each has threads
+
+
+class Progress:
+    """A line on a terminal; nothing otherwise."""
+
+    def __init__(self, what, total, stream=None):
+        self.stream = stream or sys.stderr
+        self.what, self.total, self.done, self.failed = what, total, 0, 0
+        self.is_shown = self.stream.isatty() and total > 0
+        self.show()
+
+    def step(self, failed=0):
+        self.done += 1
+        self.failed += failed
+        self.show()
+
+    def show(self):
+        if self.is_shown:
+            filled = 20 * self.done // self.total
+            self.stream.write('\r\033[Kidsprof: fleet: [%s%s] %d of %d %s%s' % (
+                '#' * filled, ' ' * (20 - filled), self.done, self.total, self.what, ', %d failed' % self.failed if self.failed else ''))
+            self.stream.flush()
+
+    def end(self):
+        if self.is_shown:
+            self.stream.write('\r\033[K')
+            self.stream.flush()
+
+
+@contextlib.contextmanager
+def client_of(client=None, scheduler=None, processes=None, jobs=PROCESSES_MOST):
+    """A client of Dask: the one that is given, of the scheduler at an address, or of a cluster of this machine that ends with it."""
+    distributed = needed('distributed')
+    if client is not None:
+        yield client
+        return
+    if scheduler:
+        try:
+            opened = distributed.Client(scheduler, timeout='30s', set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise Error("no scheduler of Dask answers at '%s' (%s)" % (scheduler, reason(error))) from None
+        with opened:
+            if not opened.scheduler_info()['workers']:
+                print("idsprof: fleet: '%s' has no worker yet; waiting for one" % scheduler, file=sys.stderr)
+            yield opened
+        return
+    with _local(processes, jobs) as opened:
+        yield opened
+
+
+@contextlib.contextmanager
+def _interrupts_left_out():
+    """A terminal's Ctrl-C goes to all processes of a command; those that begin here leave it to this one, which ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _local(processes, jobs):
+    """A cluster of this machine, which nothing outside it can reach."""
+    import dask
+    import distributed
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1
+    count = min(jobs, min(PROCESSES_MOST, cores) if processes is None else processes)
+    threads = max(1, -(-cores // max(1, count)))
+    settings = {'distributed.scheduler.allowed-failures': 0, 'distributed.comm.timeouts.connect': '120s',
+                'distributed.comm.timeouts.tcp': '300s'}     # a loaded machine is no dead one
+    with tempfile.TemporaryDirectory(prefix='idsprof-dask-') as scratch, dask.config.set(settings):
+        try:
+            with _interrupts_left_out():
+                cluster = distributed.LocalCluster(n_workers=max(1, count), threads_per_worker=threads, processes=count > 0, dashboard_address=None,
+                                                   host='127.0.0.1' if count else None, local_directory=scratch, silence_logs=logging.CRITICAL)
+        except (RuntimeError, OSError, TimeoutError) as error:
+            raise Error('no processes could be started (%s): --processes 0 uses threads; a script guards its main part by if __name__ == "__main__"' % reason(error)) from None
+        with cluster, distributed.Client(cluster, set_as_default=False) as opened:
+            yield opened
+
+
+def _answer(job, future):
+    """What a job gave, and whether its worker died."""
+    try:
+        return future.result(), False
+    except Exception as error:
+        if type(error).__name__ == 'KilledWorker':
+            return Answer(job['key'], why='the worker that read it died, each time: it may want more memory than a worker has'), True
+        if isinstance(error, ImportError):
+            return Answer(job['key'], why="a worker cannot load idsprof.fleet (%s): pip install 'idsprof[fleet]' there" % error), False
+        return Answer(job['key'], why=reason(error)), False
+
+
+CARRIER = '''def call(module, name, job):
+    import importlib
+    return getattr(importlib.import_module(module), name)(job)
+'''
+
+
+def carried(function):
+    """The function as workers get it: by its name, which they look for when they call it. As a function of a module it would end workers (and
+    schedulers) that lack the module; what is of __main__ goes there as code."""
+    space = {'__name__': '__main__'}
+    exec(CARRIER, space)
+    return functools.partial(space['call'], function.__module__, function.__name__)
+
+
+class _Jobs:
+    """Jobs that wait, run, and are tried again. What was at work on a worker that died may have killed it, or stood beside: such jobs are
+    tried again alone, when all others have ended."""
+
+    def __init__(self, function, jobs, client, retries):
+        self.function, self.client, self.retries = carried(function), client, retries
+        self.waiting, self.suspects, self.running, self.tries = list(reversed(jobs)), [], {}, {}
+        self.going = needed('distributed').as_completed([], loop=client.loop)
+
+    def submit(self):
+        while self.waiting and len(self.running) < AT_ONCE:
+            self._send(self.waiting.pop())
+        if self.suspects and not self.running:
+            self._send(self.suspects.pop())
+
+    def _send(self, job):
+        self.tries[job['key']] = self.tries.get(job['key'], 0) + 1
+        future = self.client.submit(self.function, job, pure=False, key='idsprof-%s-%s' % (job['key'], os.urandom(8).hex()))
+        self.running[future.key] = job
+        self.going.add(future)
+
+    def next(self):
+        """A job and its answer; None for one that is tried again."""
+        future = next(self.going)
+        if future.status not in ('finished', 'error', 'cancelled'):     # its worker died after the work; Dask does it again
+            self.going.add(future)
+            return None
+        job = self.running.pop(future.key)
+        answer, is_killed = _answer(job, future)
+        future.release()
+        if is_killed and self.tries[job['key']] <= max(1, self.retries):
+            self.suspects.append(job)
+        elif answer.again and self.tries[job['key']] <= self.retries:
+            self.waiting.append(job)
+        else:
+            return job, answer
+        return None
+
+
+def run(function, jobs, client, retries, progress, take):
+    """Calls take(job, answer) for each job, in the order in which they end."""
+    going = _Jobs(function, jobs, client, retries)
+    going.submit()
+    while going.running:
+        ended = going.next()
+        if ended:
+            progress.step(failed=int(not ended[1].ok))
+            take(*ended)
+        going.submit()

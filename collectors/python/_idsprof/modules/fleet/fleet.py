@@ -1,0 +1,250 @@
+"""The steps of a fleet's report: find, make the partials that are missing, put those of a run together, sum up."""
+import concurrent.futures
+import gzip
+import json
+import os
+import tempfile
+
+from idsprof import lake
+from idsprof.fleet import engine, files, program, store, summary
+from idsprof.fleet.errors import Error, said
+from idsprof.fleet.work import add_rows, make_part
+
+RETRIES = 2
+REPORTS_AT_ONCE = 4     # each takes the memory of all partials of a run
+SUFFIX = '.idspart'     # by which the program knows a partial
+PART, REPORT, ROWS = 'part', 'report', 'rows'       # kinds of what is kept
+
+
+def _folder_of(folder, name):
+    """A new folder for what has this name: programs show it."""
+    base = name.replace('/', '_')[-100:] or 'run'
+    for number in range(1, 100000):
+        place = os.path.join(folder, base if number == 1 else '%s~%d' % (base, number))
+        if not os.path.exists(place):
+            os.makedirs(place)
+            return place
+
+
+class Fleet:
+    """Runs at URLs, read once.
+
+    client, scheduler: of Dask, where work shall be done; else `processes` of this machine (0: threads of this process).
+    cache: the folder of what was read, a path or a URL. retries: of a file, when its store or its worker failed.
+    """
+
+    def __init__(self, urls, client=None, scheduler=None, processes=None, cache=None, retries=RETRIES, progress=engine.Progress):
+        self.client, self.scheduler, self.processes, self.retries, self.progress = client, scheduler, processes, retries, progress
+        self.store = store.Store(cache or store.default())
+        urls = [urls] if isinstance(urls, (str, os.PathLike)) else list(urls)
+        self.found = files.find([os.fspath(url) for url in urls])
+        self.url = os.fspath(urls[0]) if urls else ''
+        self.name = self.url.rstrip('/').rsplit('/', 1)[-1]
+        self.failures = list(self.found.failed)     # (URL, why)
+        self.passed = list(self.found.passed)
+        self.bad = set()                            # keys of files that cannot be read
+        self.read = 0                               # files that were read, not taken from the cache
+
+    # --- partials of files ----------------------------------------------------------------------------------------------
+
+    def key(self, file):
+        """Without a stamp nobody can say whether the file is still the same."""
+        return store.key_of('part', file.url, str(file.size), file.stamp or os.urandom(16).hex(), program.build())
+
+    def _keys(self, runs):
+        if not hasattr(self, '_known'):
+            self._known = {file.url: self.key(file) for run in self.found.runs for file in run.files + run.beside}
+        return [[self._known[file.url] for file in run.files + run.beside] for run in runs]
+
+    def make_parts(self, runs):
+        """Reads the files of the runs whose partials are not kept yet."""
+        wanted = {}
+        for run, keys in zip(runs, self._keys(runs)):
+            for file, key in zip(run.files + run.beside, keys):
+                if key not in self.bad and not self.store.has(key, PART):
+                    wanted[key] = {'key': key, 'url': file.url, 'size': file.size,
+                                   'is_generic': file.is_generic, 'version': program.version()}
+        if not wanted:
+            return
+        self._work(make_part, 'files', list(wanted.values()), self._take)
+
+    def _work(self, function, what, jobs, take):
+        progress = self.progress(what, len(jobs))
+        try:
+            with engine.client_of(self.client, self.scheduler, self.processes, len(jobs)) as client:
+                engine.run(function, jobs, client, self.retries, progress, take)
+        finally:
+            progress.end()
+
+    def _take(self, job, answer):
+        if answer.made is not None:
+            self.read += 1
+            self.store.put(job['key'], PART, answer.made)
+            return
+        self.bad.add(job['key'])
+        (self.passed if answer.is_other else self.failures).append((job['url'], answer.why))
+
+    # --- reports of runs ------------------------------------------------------------------------------------------------
+
+    def _fetch(self, keys, place):
+        """The partials of a run as files of a folder, which the program takes for the run. How many of them are there."""
+        fetched = 0
+        for number, key in enumerate(keys):
+            content = self.store.get(key, PART)
+            if content is not None:
+                fetched += 1
+                with open(os.path.join(place, '%05d%s' % (number, SUFFIX)), 'wb') as file:
+                    file.write(content)
+        return fetched
+
+    def _good(self, keys):
+        return [key for key in keys if key not in self.bad]
+
+    def _report_key(self, keys):
+        return store.key_of('report', program.build(), *keys)
+
+    def _make_report(self, run, keys):
+        with tempfile.TemporaryDirectory(prefix='idsprof-fleet-') as folder:
+            place = _folder_of(folder, run.name)
+            if self._fetch(keys, place) < len(keys):
+                return None                 # read them again
+            status, output, words = program.run(['report', '--json', '--no-cache', place])
+        if status:
+            raise Error(said(words))
+        self.store.put(self._report_key(keys), REPORT, gzip.compress(output, 6, mtime=0))
+        return json.loads(output)
+
+    def _report(self, run, keys):
+        kept = self.store.get(self._report_key(keys), REPORT)
+        report = json.loads(gzip.decompress(kept)) if kept is not None else self._make_report(run, keys)
+        if report:      # not those of the partials
+            report['run'].update(name=run.name, path=run.url)
+            sizes = [file.size for file, key in zip(run.files + run.beside, self._keys([run])[0]) if key in keys]
+            if None not in sizes:
+                report['run']['bytes'] = sum(sizes)
+        return report
+
+    def reports(self, runs=None, of=lambda run, report: report):
+        """(run, report) of each run, as `idsprof report --json` has it, over those of its files that could be read. of: what to keep of a
+        report instead; a thousand of them whole are gigabytes."""
+        runs = self.found.runs if runs is None else runs
+        answers, asked = {}, runs
+        lacking = [run for run, keys in zip(runs, self._keys(runs)) if not self.store.has(self._report_key(keys), REPORT)]
+        for _ in range(2):                  # partials that are damaged are made again, once
+            self.make_parts(lacking)
+            lacking = []
+            with concurrent.futures.ThreadPoolExecutor(REPORTS_AT_ONCE) as pool:
+                for run, (answer, is_made) in zip(asked, pool.map(lambda run: self._try_report(run, of), asked)):
+                    if is_made:
+                        answers[run.url] = answer
+                    elif is_made is None:
+                        lacking.append(run)
+            if not lacking:
+                break
+            asked = lacking
+        return [(run, answers[run.url]) for run in runs if run.url in answers]
+
+    def _try_report(self, run, of):
+        """What is kept of the report, and True; None where a partial lacks, False where it failed."""
+        keys = self._good(self._keys([run])[0])
+        try:
+            report = self._report(run, keys) if keys else None
+        except Error as error:
+            self.failures.append((run.url, str(error)))
+            return None, False
+        return (of(run, report), True) if report else (None, None if keys else False)
+
+    def summary(self):
+        """What `idsprof fleet report --json` prints."""
+        rows = [row for _, row in self.reports(of=lambda run, report: summary.row_of(run, report, len(run.files)))]
+        name, _, version = program.version().partition(' ')
+        return {'schema': 1, 'program': {'name': name, 'version': version}, **summary.summarize(rows),
+                'failures': [{'url': url, 'why': why} for url, why in self.failures],
+                'not_taken': [{'url': url, 'reason': why} for url, why in self.passed], 'files_read': self.read}
+
+    def choose(self, name):
+        """The run of a name, or of the end of a URL."""
+        for run in self.found.runs:
+            if run.name == name or run.url == name or run.url.endswith('/' + name):
+                return run
+        raise Error("no run '%s' among %d: idsprof fleet report shows their names" % (name, len(self.found.runs)))
+
+    def lay_out(self, runs, folder):
+        """The partials of runs, a folder a run."""
+        self.make_parts(runs)
+        laid = [self._fetch(keys, _folder_of(folder, run.name)) for run, keys in
+                ((run, self._good(keys)) for run, keys in zip(runs, self._keys(runs))) if keys]
+        if not any(laid):
+            raise Error('no run could be read there: %s' % ', '.join(run.url for run in runs[:3]))
+
+    # --- rows of runs ---------------------------------------------------------------------------------------------------
+
+    def lake(self, folder=None):
+        """A connection of DuckDB with the views of idsprof-schema(5) over the runs. folder: where their rows are, which all workers see."""
+        if folder is None and not self.store.is_local:
+            raise Error("rows cannot be kept in '%s': name a folder that all workers see with --lake" % self.store.url)
+        folder = os.path.abspath(folder or os.path.join(self.store.folder, 'lake'))
+        there, added, jobs = set(lake.Lake(folder).runs()), [], []
+        for run, keys in zip(self.found.runs, self._keys(self.found.runs)):
+            key = store.key_of('rows', os.path.realpath(folder), run.url, *keys)
+            kept = (self.store.get(key, ROWS) or b'').decode()
+            if kept in there:
+                added.append(kept)
+            else:
+                jobs.append({'key': key, 'url': run.url, 'lake': folder, 'version': program.version(),
+                             'files': [(file.url, file.size) for file in run.files + run.beside]})
+
+        def take(job, answer):
+            if answer.made is None:
+                self.failures.append((job['url'], answer.why))
+                return
+            self.read += len(job['files'])
+            self.store.put(job['key'], ROWS, answer.made)
+            added.append(answer.made.decode())
+
+        if jobs:
+            self._work(add_rows, 'runs', jobs, take)
+        if not added:
+            raise Error('no run could be read')
+        return lake.connect(folder, added)
+
+
+def report(urls, **options):
+    """What `idsprof fleet report --json` says, as a dict. Options as of Fleet."""
+    return Fleet(urls, **options).summary()
+
+
+def ask(command, sides, options=()):
+    """Runs the program over the partials of runs: its exit status, output and messages. sides: (name, URL, fleet, runs), each one operand."""
+    with tempfile.TemporaryDirectory(prefix='idsprof-fleet-') as folder:
+        places = []
+        for name, _, fleet, runs in sides:
+            places.append(_folder_of(folder, name))
+            fleet.lay_out(runs, places[-1])
+        status, output, words = program.run([command, '--no-cache', *options, *places])
+        output = output.decode('utf-8', 'replace')
+        for place, (_, url, _, _) in zip(places, sides):        # what it suggests shall be of use when the folder is gone
+            output, words = output.replace(place, url), words.replace(place, url)
+        return status, output, words
+
+
+def diff(before, after, **options):
+    """What `idsprof diff --json` says of two sets of runs, as a dict. Options as of Fleet."""
+    status, output, words = compare(Fleet(before, **options), Fleet(after, **options), ['--json'])
+    if status == 2:
+        raise Error(said(words))
+    return json.loads(output)
+
+
+def compare(before, after, options):
+    for fleet in (before, after):
+        if not fleet.found.runs:
+            raise Error('no run there: %s' % ', '.join('%s (%s)' % failure for failure in fleet.failures))
+    return ask('diff', [(fleet.name, fleet.url, fleet, fleet.found.runs) for fleet in (before, after)], options)
+
+
+def query(urls, sql, lake=None, **options):
+    """The rows that a statement gives over all runs, as dicts."""
+    opened = Fleet(urls, **options).lake(lake)
+    answer = opened.sql(sql)
+    return [dict(zip(answer.columns, row)) for row in answer.fetchall()] if answer is not None else []

@@ -1,0 +1,140 @@
+#include "lib/model/device_pieces.h"
+
+#include "lib/base/parallel.h"
+#include "lib/base/vec.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ids_device_pieces_done(struct ids_device_pieces *pieces) {
+    for (size_t p = 0; p < pieces->count; p++) free(pieces->at[p].events.at);
+    free(pieces->at);
+    free(pieces->shares);
+    *pieces = (struct ids_device_pieces){0};
+}
+
+int ids_device_pieces_add(struct ids_device_pieces *pieces, uint32_t device, enum ids_device_list list,
+                          struct ids_events *events) {
+    size_t number = pieces->count;
+    struct ids_device_piece *piece = IDS_PUSH(pieces->at, pieces->count, pieces->room);
+    if (!piece) return -1;
+    *piece = (struct ids_device_piece){device, list, number, *events};
+    *events = (struct ids_events){0};
+    return 0;
+}
+
+/* --- the ops of a thread ---------------------------------------------------------------------------------------- */
+
+static int is_of_device(const struct ids_event *event) {
+    return event->kind == IDS_KIND_OP && event->device != IDS_NONE;
+}
+
+/* How many each device has; all are 0 before. */
+static int count_shares(struct ids_device_pieces *pieces, size_t device_count, const struct ids_events *events) {
+    if (device_count > pieces->share_room) {
+        struct ids_device_share *grown = realloc(pieces->shares, device_count * sizeof *grown);
+        if (!grown) return -1;
+        memset(grown + pieces->share_room, 0, (device_count - pieces->share_room) * sizeof *grown);
+        pieces->shares = grown;
+        pieces->share_room = device_count;
+    }
+    for (size_t i = 0; i < events->count; i++)
+        if (is_of_device(&events->at[i])) pieces->shares[events->at[i].device].count++;
+    return 0;
+}
+
+/* The piece of the device, with room for its share. */
+static struct ids_device_piece *piece_of(struct ids_device_pieces *pieces, uint32_t device) {
+    struct ids_device_share *share = &pieces->shares[device];
+    if (!share->place) {
+        struct ids_events events = {.at = malloc(share->count * sizeof *events.at), .room = share->count};
+        if (!events.at || ids_device_pieces_add(pieces, device, IDS_LIST_ACTIVITY, &events)) {
+            free(events.at);
+            return NULL;
+        }
+        share->place = pieces->count;
+    }
+    return &pieces->at[share->place - 1];
+}
+
+int ids_device_pieces_divide(struct ids_device_pieces *pieces, size_t device_count, struct ids_events *events,
+                             size_t *ret_staying) {
+    size_t first = pieces->count, staying = 0;
+    if (count_shares(pieces, device_count, events)) return -1;
+    for (size_t i = 0; i < events->count; i++) {
+        const struct ids_event *event = &events->at[i];
+        if (!is_of_device(event)) {
+            if (staying != i) events->at[staying] = *event;
+            staying++;
+            continue;
+        }
+        struct ids_device_piece *piece = piece_of(pieces, event->device);
+        if (!piece) return -1;
+        piece->events.at[piece->events.count++] = *event;
+    }
+    for (size_t p = first; p < pieces->count; p++) pieces->shares[pieces->at[p].device] = (struct ids_device_share){0};
+    *ret_staying = staying;
+    return 0;
+}
+
+/* --- together --------------------------------------------------------------------------------------------------- */
+
+static int by_list(const void *a, const void *b) {
+    const struct ids_device_piece *left = a, *right = b;
+    if (left->device != right->device) return left->device < right->device ? -1 : 1;
+    if (left->list != right->list) return left->list < right->list ? -1 : 1;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+struct joining {
+    struct ids_trace *trace;
+    struct ids_device_piece *pieces;
+    size_t *first; /* by list that has pieces: its first one, and one more for the end */
+    atomic_int failed;
+};
+
+static void join_list(void *context, size_t i) {
+    struct joining *joining = context;
+    struct ids_device_piece *pieces = &joining->pieces[joining->first[i]];
+    size_t piece_count = joining->first[i + 1] - joining->first[i], count = 0, at = 0;
+    struct ids_events *all =
+        ids_device_list(&joining->trace->devices[pieces->device], (enum ids_device_list)pieces->list);
+    for (size_t p = 0; p < piece_count; p++) count += pieces[p].events.count;
+    if (piece_count == 1) {
+        *all = pieces->events;
+        pieces->events = (struct ids_events){0};
+        return;
+    }
+    *all = (struct ids_events){.at = ids_vec_new(count, sizeof *all->at)};
+    if (!all->at) {
+        atomic_store(&joining->failed, 1);
+        return;
+    }
+    all->count = all->room = count;
+    for (size_t p = 0; p < piece_count; at += pieces[p++].events.count) {
+        memcpy(all->at + at, pieces[p].events.at, pieces[p].events.count * sizeof *all->at);
+        free(pieces[p].events.at);
+        pieces[p].events.at = NULL;
+    }
+}
+
+int ids_device_pieces_join(struct ids_device_pieces *pieces, struct ids_trace *trace, struct ids_error *err) {
+    struct joining joining = {.trace = trace, .pieces = pieces->at};
+    joining.first = calloc(pieces->count + 1, sizeof *joining.first);
+    if (!joining.first) return ids_no_memory(err);
+    size_t lists = 0;
+    if (pieces->count) qsort(pieces->at, pieces->count, sizeof *pieces->at, by_list);
+    for (size_t p = 0; p < pieces->count; p++) {
+        const struct ids_device_piece *piece = &pieces->at[p];
+        if (!p || piece->device != piece[-1].device || piece->list != piece[-1].list) joining.first[lists++] = p;
+    }
+    joining.first[lists] = pieces->count;
+    if (trace->event_count >= ids_jobs_least_events())
+        ids_parallel(lists, join_list, &joining);
+    else
+        for (size_t i = 0; i < lists; i++) join_list(&joining, i);
+    free(joining.first);
+    ids_device_pieces_done(pieces);
+    return joining.failed ? ids_no_memory(err) : 0;
+}
