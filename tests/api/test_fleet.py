@@ -224,7 +224,7 @@ class Client:
     loop = None
 
     def __init__(self, kills):
-        self.kills, self.going, self.log = kills, [], []
+        self.kills, self.going, self.log, self.dead = kills, [], [], set()
 
     def submit(self, function, job, pure, key):
         return Future(key, value=(function, job))
@@ -236,15 +236,14 @@ class Client:
         self.going.append(future)
 
     def __next__(self):
-        killers = [future for future in self.going if self.kills.get(future.value[1]['key'], 0) > 0]
+        killers = [future for future in self.going if future not in self.dead and self.kills.get(future.value[1]['key'], 0) > 0]
+        if killers:                     # all that runs now is lost with the worker; who would have killed it next has not yet
+            self.kills[killers[0].value[1]['key']] -= 1
+            self.dead.update(self.going)
         future = self.going.pop(0)
         function, job = future.value
         self.log.append(job['key'])
-        if killers:                     # all that runs now is lost with the worker
-            for killer in [one for one in killers if one is future]:
-                self.kills[job['key']] -= 1
-            return Future(future.key, KilledWorker('dead'))
-        return Future(future.key, value=function(job))
+        return Future(future.key, KilledWorker('dead')) if future in self.dead else Future(future.key, value=function(job))
 
 
 def run_jobs(keys, function, kills=None, retries=2):
@@ -260,6 +259,8 @@ def check_engine():
     check(sorted(answers) == ['a', 'b', 'c'] and all(answer.made for answer in answers.values()), 'plain', answers)
     answers, client = run_jobs('abcd', done, kills={'b': 1})
     check(all(answer.made for answer in answers.values()) and len(answers) == 4, 'killed once', answers)
+    answers, client = run_jobs('abcd', done, kills={'a': 1, 'b': 1}, retries=1)
+    check(all(answer.made for answer in answers.values()) and len(answers) == 4, 'killed beside another, then once by itself', answers)
     answers, client = run_jobs('abcd', done, kills={'b': 1000})
     check([key for key in 'abcd' if answers[key].made] == ['a', 'c', 'd'] and 'died' in answers['b'].why, 'those beside a killer', answers)
     check(client.log.count('b') <= 4, 'a killer was tried', client.log.count('b'))

@@ -125,17 +125,19 @@ def carried(function):
 
 class _Jobs:
     """Jobs that wait, run, and are tried again. What was at work on a worker that died may have killed it, or stood beside: such jobs are
-    tried again alone, when all others have ended."""
+    tried again alone, when all others have ended, and only a death that they died alone counts against them."""
 
     def __init__(self, function, jobs, client, retries):
         self.function, self.client, self.retries = carried(function), client, retries
         self.waiting, self.suspects, self.running, self.tries = list(reversed(jobs)), [], {}, {}
+        self.alone = None
         self.going = needed('distributed').as_completed([], loop=client.loop)
 
     def submit(self):
         while self.waiting and len(self.running) < AT_ONCE:
             self._send(self.waiting.pop())
         if self.suspects and not self.running:
+            self.alone = self.suspects[-1]['key']
             self._send(self.suspects.pop())
 
     def _send(self, job):
@@ -153,7 +155,11 @@ class _Jobs:
         job = self.running.pop(future.key)
         answer, is_killed = _answer(job, future)
         future.release()
-        if is_killed and self.tries[job['key']] <= max(1, self.retries):
+        was_alone, self.alone = self.alone == job['key'], None
+        if is_killed and not was_alone:
+            self.tries[job['key']] -= 1
+            self.suspects.append(job)
+        elif is_killed and self.tries[job['key']] <= max(1, self.retries):
             self.suspects.append(job)
         elif answer.again and self.tries[job['key']] <= self.retries:
             self.waiting.append(job)
