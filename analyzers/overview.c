@@ -52,41 +52,6 @@ static const struct ids_table_def devices = {
     0,
 };
 
-static const struct ids_column_def track_columns[] = {
-    {"host", "host", IDS_UNIT_NONE, 0},
-    {"plane", "plane", IDS_UNIT_NONE, 0},
-    {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-    {"id", "id", IDS_UNIT_COUNT, 0},
-    {"events", "events", IDS_UNIT_COUNT, 0},
-    {"stats", "stats", IDS_UNIT_COUNT, 0},
-    {"first", "first", IDS_UNIT_TIME, 0},
-    {"last", "last", IDS_UNIT_TIME, 0},
-    {"overlaps", "overlaps", IDS_UNIT_COUNT, 0},
-};
-static const struct ids_table_def tracks = {
-    "tracks",
-    "tracks",
-    track_columns,
-    IDS_COUNT_OF(track_columns),
-    "One row per timeline. `overlaps` counts events that overlap another one partly: siblings on lanes.",
-    IDS_TABLE_HIDDEN,
-};
-
-static const struct ids_column_def name_columns[] = {
-    {"track", "track", IDS_UNIT_COUNT, 0}, {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-    {"count", "count", IDS_UNIT_COUNT, 0}, {"total", "total", IDS_UNIT_TIME, 0},
-    {"self", "self", IDS_UNIT_TIME, 0},    {"min", "min", IDS_UNIT_TIME, 0},
-    {"max", "max", IDS_UNIT_TIME, 0},
-};
-static const struct ids_table_def names = {
-    "names",
-    "names",
-    name_columns,
-    IDS_COUNT_OF(name_columns),
-    "One row per track (its place in the table `tracks`, from 0) and event name: sums over all its events.",
-    IDS_TABLE_HIDDEN,
-};
-
 static const struct ids_column_def module_columns[] = {
     {"name", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"program_id", "program id", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
@@ -216,41 +181,6 @@ static void list_devices(const struct ids_analysis *analysis, struct ids_report 
                                  : ids_no_value(IDS_UNIT_BYTES),
         };
         IDS_ROW(report, table, device_columns, row);
-    }
-}
-
-static void list_tracks(const struct ids_analysis *analysis, struct ids_report *report) {
-    const struct ids_trace *trace = analysis->trace;
-    struct ids_table *table = ids_report_table(report, &tracks);
-    for (size_t t = 0; t < trace->track_count; t++) {
-        const struct ids_track *track = &trace->tracks[t];
-        int empty = track->first_ps > track->last_ps;
-        struct ids_value row[] = {
-            ids_text_value(ids_trace_text(trace, trace->hosts[track->host].name)),
-            ids_text_value(ids_trace_text(trace, track->plane_name)),
-            ids_text_value(ids_trace_text(trace, track->name)),
-            ids_int_value(IDS_UNIT_COUNT, track->id),
-            ids_int_value(IDS_UNIT_COUNT, (int64_t)track->event_count),
-            ids_int_value(IDS_UNIT_COUNT, (int64_t)track->stat_count),
-            empty ? ids_no_value(IDS_UNIT_TIME) : ids_int_value(IDS_UNIT_TIME, track->first_ps - analysis->first_ps),
-            empty ? ids_no_value(IDS_UNIT_TIME) : ids_int_value(IDS_UNIT_TIME, track->last_ps - analysis->first_ps),
-            ids_int_value(IDS_UNIT_COUNT, (int64_t)track->overlaps),
-        };
-        IDS_ROW(report, table, track_columns, row);
-    }
-    table = ids_report_table(report, &names);
-    for (size_t a = 0; a < trace->aggregate_count; a++) {
-        const struct ids_aggregate *sum = &trace->aggregates[a];
-        struct ids_value row[] = {
-            ids_int_value(IDS_UNIT_COUNT, sum->track),
-            ids_text_value(ids_trace_text(trace, trace->names[sum->name].text)),
-            ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->count),
-            ids_int_value(IDS_UNIT_TIME, sum->sum_ps),
-            ids_int_value(IDS_UNIT_TIME, sum->self_ps),
-            ids_int_value(IDS_UNIT_TIME, sum->min_ps),
-            ids_int_value(IDS_UNIT_TIME, sum->max_ps),
-        };
-        IDS_ROW(report, table, name_columns, row);
     }
 }
 
@@ -421,13 +351,12 @@ static int overview_run(struct ids_analysis *analysis, struct ids_report *report
     else
         ids_report_no_data(report, "run.window", IDS_UNIT_TIME, NULL, "%s", ids_no_activity_reason(analysis));
     list_devices(analysis, report);
-    list_tracks(analysis, report);
     list_modules(analysis, report);
     coverage(analysis, report);
     return 0;
 }
 
-static const struct ids_table_def *const tables[] = {&devices, &modules, &tracks, &names};
+static const struct ids_table_def *const tables[] = {&devices, &modules};
 
 const struct ids_analyzer ids_overview_analyzer = {
     .name = "overview",
