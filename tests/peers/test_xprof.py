@@ -40,18 +40,32 @@ def scopes_of(operation):
 
 
 def same_scopes(name, path):
-    """The device time of each of our layers is that of XProf's kernels with such a path: in layer_* those of each layer_N."""
+    """The device time under each of our layers is that of XProf's kernels with such a path: in layer_* those of each layer_N. Our ops must
+    say so to the digit; the layers divide a fusion over several scopes among these, so each may differ by what fusions there took, and
+    only their sum is that of the ops."""
     global failures, compared
-    ops = [('/'.join(scopes_of(row['op_name'])) + '/', row['occurrences'], row['total_duration_us'] * 1e-6)
-           for row in xprof_rows(path, 'kernel_stats')]
-    layers = [row for row in our_rows(report(path)['tables']['layers']) if not row['id'].startswith('(no scope)')]
+    theirs = [('/'.join(scopes_of(row['op_name'])) + '/', row['occurrences'], row['total_duration_us'] * 1e-6)
+              for row in xprof_rows(path, 'kernel_stats')]
+    tables = report(path)['tables']
+    ours = [('/'.join(scopes_of(row['op_name'] or '')) + '/', row['count'], row['self'], 'fusion' in row['category'] + row['name'])
+            for row in our_rows(tables['ops'])]
+    layers = our_rows(tables['layers'])
+    fused = [sum(row[at] for row in ours if row[3]) for at in (1, 2)]
     wrong = []
     for row in layers:
+        if row['id'].startswith('(no scope)'):
+            continue
         place = re.compile(re.escape(row['id']).replace(r'\*', r'\d+') + '/')
-        inside = [op for op in ops if place.match(op[0])]
-        count, seconds = sum(op[1] for op in inside), sum(op[2] for op in inside)
-        if count != row['count'] or abs(seconds - row['total']) > 1e-6 + 1e-3 * seconds:
-            wrong.append('%s: idsprof %d, %.9f s, xprof %d, %.9f s' % (row['id'], row['count'], row['total'], count, seconds))
+        count, seconds = [sum(op[at] for op in theirs if place.match(op[0])) for at in (1, 2)]
+        own = [sum(op[at] for op in ours if place.match(op[0])) for at in (1, 2)]
+        if count != own[0] or abs(seconds - own[1]) > 1e-6 + 1e-3 * seconds:
+            wrong.append('%s: ops of idsprof %d, %.9f s, xprof %d, %.9f s' % (row['id'], *own, count, seconds))
+        if abs(count - row['count']) > fused[0] or abs(seconds - row['total']) > 1e-6 + 1e-3 * seconds + fused[1]:
+            wrong.append('%s: idsprof %d, %.9f s, xprof %d, %.9f s, and all fusions take %.9f s'
+                         % (row['id'], row['count'], row['total'], count, seconds, fused[1]))
+    roots = [sum(row['total'] for row in layers if row['depth'] == 0), sum(row['self'] for row in our_rows(tables['op_categories']))]
+    if abs(roots[0] - roots[1]) > 1e-9:
+        wrong.append('layers sum up to %.12f s, categories of ops to %.12f s' % tuple(roots))
     compared += 1
     failures += bool(wrong) or not layers
     print('%s %s layers: %d scopes' % ('FAIL' if wrong or not layers else 'ok  ', name, len(layers)))
