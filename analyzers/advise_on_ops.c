@@ -1,5 +1,5 @@
 /* advise_on_ops.c - what can be won in the ops: where the device computes nearly always, where one op has most of the
- * time, and what is lost above the roofline. */
+ * time, and what is lost to the roofline. */
 #include "analyzers/advise_on.h"
 #include "analyzers/peak_hint.h"
 #include "analyzers/roofline_advice.h"

@@ -43,8 +43,8 @@ const struct ids_table_def ids_computations = {
     "`device_time`: "
     "see the table ops. `ops` is how many they are, none where it is one; `mean` is by execution, `largest` the one "
     "with most self time. Its flops "
-    "and bytes are per execution, rates and what bounds it as in the table ops; lost_in_steps is of its time above the "
-    "roofline the share that steps have of its time. A * stands for the numbers in which "
+    "and bytes are per execution, rates and what bounds it as in the table ops; lost_in_steps is of what it lost to "
+    "the roofline the share that steps have of its time. A * stands for the numbers in which "
     "names and places differ.",
     IDS_TABLE_TOP,
 };

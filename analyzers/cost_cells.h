@@ -12,7 +12,7 @@
         {"intensity", "FLOP per byte", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},                                       \
         {"bound", "bound by", IDS_UNIT_NONE, (flags)},                                                            \
         {"at_roofline", "time at roofline", IDS_UNIT_TIME, IDS_COLUMN_DETAIL}, {                                  \
-        "lost", "lost above roofline", IDS_UNIT_TIME, IDS_COLUMN_DETAIL                                           \
+        "lost", "lost to the roofline", IDS_UNIT_TIME, IDS_COLUMN_DETAIL                                          \
     }
 /* The same where only the shares of the peaks have room. */
 #define IDS_COST_SHARES                                                          \
@@ -23,7 +23,7 @@
         {"intensity", "FLOP per byte", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},      \
         {"bound", "bound by", IDS_UNIT_NONE, IDS_COLUMN_SPARE},                  \
         {"at_roofline", "time at roofline", IDS_UNIT_TIME, IDS_COLUMN_DETAIL}, { \
-        "lost", "lost above roofline", IDS_UNIT_TIME, IDS_COLUMN_DETAIL          \
+        "lost", "lost to the roofline", IDS_UNIT_TIME, IDS_COLUMN_DETAIL         \
     }
 enum { IDS_COST_CELLS = 8, IDS_COST_RATES = 6 }; /* the latter come first: without the two times */
 

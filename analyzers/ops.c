@@ -81,7 +81,8 @@ static const struct ids_table_def ops = {
     "moment of a device once, where ops run beside each other so that their self times sum to a tenth more or above "
     "(threads of a CPU, streams of a GPU), and no other op bears its name at its place; bound (compute, memory, "
     "latency: short, and far from both; "
-    "neither: below a tenth of both; communication) and lost, the time above the roofline, follow from these. The "
+    "neither: below a tenth of both; communication) and lost, the time beyond the roofline, follow from these. Of ops "
+    "beside each other lost is the share of it that the device has of their time. The "
     "scope is what the program named of the op's place, the pass (forward, backward, recomputed, custom vjp) what "
     "automatic differentiation did with it, the family what its names tell of what it computes. The fingerprint is the "
     "same for what computes the same, whatever it is called and whichever program it is in.",

@@ -47,14 +47,14 @@ static const struct ids_metric_def metrics[] = {
      "THEN self_ps ELSE 0 END) AND sum(CASE WHEN bound = 'memory' THEN roof_ps - self_ps ELSE 0 END) <= 0 THEN "
      "sum(CASE WHEN bound = 'memory' THEN roof_ps ELSE 0 END) * 1.0 / "
      "sum(CASE WHEN bound = 'memory' THEN self_ps ELSE 0 END) END FROM op_costs WHERE run = :run"},
-    {"efficiency.roofline_loss", "above the roofline", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+    {"efficiency.roofline_loss", "lost to the roofline", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of the window by which it would be shorter if every op that computes ran at its roofline: as fast as the "
-     "device can compute its operations or move its bytes, whichever takes longer.",
-     SHARE_OF_WINDOWS(
-         "sum(CASE WHEN computes = 1 AND self_ps > roof_ps THEN self_ps - roof_ps WHEN roof_ps IS NOT NULL "
-         "THEN 0 END) * CASE WHEN sum(CASE WHEN roof_ps IS NOT NULL THEN self_ps END) <= "
-         "1.000000001 * " WINDOWS_WITH("roof_ps") " THEN 1 END",
-         "roof_ps")},
+     "device can compute its operations or move its bytes, whichever takes longer. Of ops that run beside each other "
+     "on a device, each loses the share that the device has of its time (device_share of view op_costs), so that all "
+     "together lose no more than the device has.",
+     SHARE_OF_WINDOWS("sum(CASE WHEN computes = 1 AND self_ps > roof_ps THEN (self_ps - roof_ps) * device_share WHEN "
+                      "roof_ps IS NOT NULL THEN 0 END)",
+                      "roof_ps")},
     {"efficiency.judged_share", "with a roofline", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of all device time of the ops whose operations, bytes and peaks are known. The other figures of this "
      "section say nothing of the rest.",
@@ -94,13 +94,13 @@ static const struct ids_table_def roofline = {
     "ops by what they could win",
     columns,
     IDS_COUNT_OF(columns),
-    "Ops that compute, those first that took the most time above their roofline, or all of whose time is in question "
+    "Ops that compute, those first that lost the most time to their roofline, or all of whose time is in question "
     "because nothing says what they compute (no values: kernels of the user's, such as Pallas and Triton). As in the "
     "table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row. `win_per_step` "
     "is the "
-    "most that a step of a device would win if the op ran at its roofline (without steps: the window), `win_share` "
-    "that "
-    "of the mean step (or window). Those that are "
+    "most that a step of a device would win if the op ran at its roofline (without steps: the window), of ops beside "
+    "each other no more than what the device has of them, `win_share` that of the mean step (or window). Those that "
+    "are "
     "above a peak, and so win nothing, come last, with a note of what it means: the peak is given too low (or is not "
     "that of this device), or bytes come from a cache, which counts as memory here.",
     IDS_TABLE_TOP,
@@ -174,7 +174,6 @@ static void add_device(struct costs_in_windows *sum, const struct ids_op_cost *c
 /* Of one device, or of all together (device NULL). */
 static void put_efficiency(struct ids_report *report, const char *device, const struct costs_in_windows *sum) {
     const struct ids_op_cost *cost = &sum->cost;
-    double time = sum->roof;
     struct ids_metric *flops =
         put_rate(report, "efficiency.flops", IDS_UNIT_FLOPS, device, cost->has_flops, cost->flops, sum->flops);
     if (flops && sum->by_shapes)
@@ -185,10 +184,7 @@ static void put_efficiency(struct ids_report *report, const char *device, const 
     ids_efficiency_share(report, "efficiency.flops_share", device, cost->flops_time, sum->flops, why_no_flops(cost));
     ids_efficiency_share(report, "efficiency.bandwidth_share", device, cost->bytes_time + cost->copied_time, sum->bytes,
                          why_no_bytes(cost));
-    const char *no_loss = why_no_roof(cost);
-    if (!no_loss && cost->judged_time > time * (1 + IDS_EFFICIENCY_ROUNDING))
-        no_loss = "its ops run beside each other: their times sum to more than the window";
-    ids_efficiency_share(report, "efficiency.roofline_loss", device, cost->lost_time, time, no_loss);
+    ids_efficiency_share(report, "efficiency.roofline_loss", device, cost->lost_time, sum->roof, why_no_roof(cost));
     put_memory_bound(report, device, cost);
 }
 
@@ -386,7 +382,8 @@ static const struct ids_note notes[] = {
     {.metric = "efficiency.judged_share", .after = " of device time judged"},
 };
 static const struct ids_headline headlines[] = {
-    {"roofline", "above the roofline", "efficiency.roofline_loss", notes, IDS_COUNT_OF(notes), IDS_HEADLINE_ONLY_KNOWN},
+    {"roofline", "lost to the roofline", "efficiency.roofline_loss", notes, IDS_COUNT_OF(notes),
+     IDS_HEADLINE_ONLY_KNOWN},
     {"roofline", "memory-bound at", "efficiency.memory_bound", NULL, 0, IDS_HEADLINE_ONLY_KNOWN},
 };
 static const struct ids_table_def *const tables[] = {&roofline, &programs};

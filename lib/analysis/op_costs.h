@@ -7,6 +7,9 @@
  * and calls have no cost of their own, because the ops inside them have it. What begins or awaits an asynchronous copy
  * has none either, for the bytes do not move in its own time; of a device they are counted apart.
  *
+ * Where ops of a device run beside each other, an op loses of its time beyond the roofline the share that the device
+ * has of its time: together they lose no more than the device has.
+ *
  * TPU files have executions of no duration, whose time was lost. They count in what a device computed and moved, and in
  * no rate: an op that needs a microsecond at its roofline cannot run in none.
  */
@@ -36,7 +39,7 @@ struct ids_op_cost {
         double flops, bytes, flops_time, bytes_time;
     } untimed;                       /* of these, the share of executions whose time was lost */
     double roof_time;                /* Σ of the larger one of each op, of executions that have a time */
-    double lost_time;                /* what the ops that compute took above it */
+    double lost_time;                /* of the ops that compute, what the device could be rid of at it */
     double self_time;                /* of ops that have any of these figures */
     double judged_time;              /* of those that have a roofline */
     double memory_time, memory_roof; /* of those that memory bounds; what their bytes alone take */

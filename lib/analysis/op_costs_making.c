@@ -1,5 +1,7 @@
 /* op_costs_making.c - what each op computed and moved on each device. */
 #include "lib/analysis/context.h"
+#include "lib/analysis/device_sweep.h"
+#include "lib/analysis/ledger.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
@@ -17,6 +19,7 @@ struct part {
 /* What one device did of an op so far. */
 struct ran {
     int64_t self_ps, compute_ps;    /* the latter computes and is no copy, set or collective */
+    int64_t device_ps;              /* what the device has of it, where its ops run beside each other */
     uint64_t begun, begun_in_steps; /* runs, where the file tells them apart; else 0 */
     struct part first;              /* under the first name that was met */
     struct part rarest;             /* of several kernels; else its count is 0 */
@@ -31,6 +34,7 @@ struct counting {
     struct ids_keymap places; /* op and name of another kernel than its first one -> index of parts + 1 */
     struct part *parts;
     size_t part_count, part_room;
+    struct ids_sweep_room *sweep_room; /* NULL: no device needed it yet */
 };
 
 /* What begins or awaits an asynchronous copy moves nothing in its own time. */
@@ -56,10 +60,14 @@ static struct part *part_of(struct counting *counting, struct ran *ran, const st
     return place && *place ? &counting->parts[*place - 1] : NULL;
 }
 
+static int64_t own_time(const struct ids_busy *busy, const struct ids_event *event) {
+    int64_t own_ps = ids_end_in_window(busy, event) - event->start_ps;
+    return event->self_ps < own_ps ? event->self_ps : own_ps;
+}
+
 static int count_event(struct counting *counting, const struct ids_busy *busy, const struct ids_event *event) {
     struct ran *ran = &counting->ran[event->op];
-    int64_t own_ps = ids_end_in_window(busy, event) - event->start_ps;
-    if (event->self_ps < own_ps) own_ps = event->self_ps;
+    int64_t own_ps = own_time(busy, event);
     if (!ran->first.count) counting->touched[counting->touched_count++] = event->op;
     struct part *part = part_of(counting, ran, event);
     if (!part) return -1;
@@ -134,7 +142,14 @@ static struct ids_op_cost copy_of(const struct ids_op *op, const struct ran *ran
     return cost;
 }
 
-static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran, const struct ids_peaks *peaks) {
+/* An op that runs beside others could not be rid of more than the device has of it. view op_costs does the same. */
+static double lost_of(const struct ids_op_cost *cost, const struct ran *ran, int are_beside) {
+    double lost = cost->self_time > cost->roof_time ? cost->self_time - cost->roof_time : 0;
+    return are_beside && ran->device_ps < ran->self_ps ? lost * (double)ran->device_ps / (double)ran->self_ps : lost;
+}
+
+static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran, const struct ids_peaks *peaks,
+                                  int are_beside) {
     uint64_t count = runs_of(ran);
     double runs = (double)count, self_time = (double)ran->self_ps * 1e-12;
     double rate = op->flops > 0 && self_time > 0 ? (double)op->flops * runs / self_time : 0;
@@ -157,7 +172,7 @@ static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran
                                                        : cost.bytes_time - cost.untimed.bytes_time;
     cost.judged_time = cost.self_time;
     if (ran->compute_ps < ran->self_ps - ran->compute_ps) return cost;
-    if (cost.self_time > cost.roof_time) cost.lost_time = cost.self_time - cost.roof_time;
+    cost.lost_time = lost_of(&cost, ran, are_beside);
     if (ids_bound_of(&cost, 0) == IDS_BOUND_MEMORY) {
         cost.memory_time = cost.self_time;
         cost.memory_roof = cost.bytes_time - cost.untimed.bytes_time;
@@ -165,22 +180,41 @@ static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran
     return cost;
 }
 
-static int count_device(struct counting *counting, size_t b) {
+static int see_stretch(void *context, const struct ids_stretch *stretch, struct ids_error *err) {
+    struct counting *counting = context;
+    uint32_t op = stretch->state & IDS_IS_BUSY ? stretch->event->op : IDS_NONE;
+    (void)err;
+    if (op != IDS_NONE && counting->ran[op].first.count)
+        ids_sum(&counting->ran[op].device_ps, stretch->to_ps - stretch->from_ps);
+    return 0;
+}
+
+/* Each moment of the device is that of the op to which the ledger books it. */
+static int divide_device(struct counting *counting, const struct ids_busy *busy, struct ids_error *err) {
+    if (!counting->sweep_room && ids_sweep_room_new(counting->analysis, &counting->sweep_room, err)) return -1;
+    return ids_sweep_device(counting->sweep_room, busy, busy->start_ps, busy->end_ps, see_stretch, counting, err);
+}
+
+static int count_device(struct counting *counting, size_t b, struct ids_error *err) {
     const struct ids_analysis *analysis = counting->analysis;
     const struct ids_busy *busy = &analysis->busy[b];
     const struct ids_trace *trace = analysis->trace;
     struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
     struct ids_op_costs *costs = counting->costs;
+    int64_t self_ps = 0;
     int failed = 0;
     for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
+        ids_sum(&self_ps, own_time(busy, event));
         if (event->op != IDS_NONE && has_cost(&trace->ops[event->op])) failed = count_event(counting, busy, event);
     }
     struct ids_peaks peaks = ids_peaks_of(trace, busy->device, &analysis->params);
+    int are_beside = peaks.bandwidth > 0 && self_ps > ids_time_in(busy, IDS_IS_BUSY);
+    if (!failed && are_beside) failed = divide_device(counting, busy, err);
     find_longest_parts(counting);
     for (size_t i = 0; i < counting->touched_count; i++) {
         uint32_t at = counting->touched[i];
         struct ran *ran = &counting->ran[at];
-        struct ids_op_cost cost = cost_of(&trace->ops[at], ran, &peaks);
+        struct ids_op_cost cost = cost_of(&trace->ops[at], ran, &peaks, are_beside);
         ids_op_cost_add(&costs->of_op[at], &cost);
         ids_op_cost_add(&costs->of_device[b], &cost);
         double share = cost.runs ? (double)runs_in_steps_of(ran) / (double)cost.runs : 0;
@@ -212,7 +246,8 @@ int ids_op_costs_make(struct ids_analysis *analysis, struct ids_error *err) {
     counting.ran = calloc(trace->op_count + 1, sizeof *counting.ran);
     counting.touched = calloc(trace->op_count + 1, sizeof *counting.touched);
     int failed = !costs->of_op || !costs->of_device || !costs->in_steps || !counting.ran || !counting.touched;
-    for (size_t b = 0; b < analysis->busy_count && !failed; b++) failed = count_device(&counting, b);
+    for (size_t b = 0; b < analysis->busy_count && !failed; b++) failed = count_device(&counting, b, err);
+    ids_sweep_room_free(counting.sweep_room);
     free(counting.ran);
     free(counting.touched);
     free(counting.parts);

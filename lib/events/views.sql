@@ -568,6 +568,8 @@ SELECT
     c.runs_in_steps AS runs_in_steps, -- in steps
     c.untimed AS untimed,     -- of these, those of no duration, of an op that needs a microsecond or more: their time was lost
     c.self_ps AS self_ps,     -- its time
+    CASE WHEN c.self_ps > coalesce(e.device_ps, 0) AND b.self_ps > b.busy_ps
+        THEN coalesce(e.device_ps, 0) * 1.0 / c.self_ps ELSE 1.0 END AS device_share, -- where ops of the device run beside each other, the share of its time that the ledger books to it; else 1
     c.copied_bytes AS copied_bytes, -- of an asynchronous copy, those of the main memory, which move beside its time; NULL none
     c.copied_ps AS copied_ps, -- what these alone take; NULL unknown
     c.flops AS flops,         -- of all runs; NULL unknown
@@ -648,4 +650,17 @@ FROM (
             AND (o.is_marker = 0 OR (o.cost_source = 'file' AND o.memory_bytes > 0))
         GROUP BY r.run, r.device_id, r.op_id
     ) b
-) c;
+) c
+LEFT JOIN (
+    SELECT t.device AS device_id, k.op AS op_id, sum(t.dur_ps) AS device_ps
+    FROM stretch t JOIN activity a ON a.event = t.event JOIN activity_class k ON k.id = a.class
+    WHERE t.state >= 256 AND t.state & 1 AND k.device = t.device
+    GROUP BY t.device, k.op
+) e ON e.device_id = c.device_id AND e.op_id = c.op_id
+LEFT JOIN (
+    SELECT s.device_id AS device_id, s.self_ps AS self_ps, sum(t.dur_ps) AS busy_ps
+    FROM (
+        SELECT device_id, sum(self_ps) AS self_ps FROM activities WHERE is_active = 1 AND is_beside = 0 GROUP BY device_id
+    ) s JOIN stretch t ON t.device = s.device_id AND t.state >= 256 AND t.state & 1
+    GROUP BY s.device_id
+) b ON b.device_id = c.device_id;
