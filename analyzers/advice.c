@@ -15,6 +15,27 @@ static void put_in_order(struct ids_report *report, size_t from) {
     if (report->advice_count > IDS_MOST_PIECES) report->advice_count = IDS_MOST_PIECES;
 }
 
+/* What may be chance by more than half stands behind what surely saves more, where that is a good part of most steps: a
+ * quarter of the median one. */
+static int is_chance_before(const struct ids_advice *before, const struct ids_advice *steady, int64_t median_ps) {
+    int is_chance = before->saves_ps > 0 && before->chance_ps > before->saves_ps / 2;
+    int is_surely_more = steady->saves_ps - steady->chance_ps > before->saves_ps - before->chance_ps;
+    return is_chance && is_surely_more && steady->saves_ps >= median_ps / 4;
+}
+
+static void put_chance_behind(const struct ids_adviser *adviser, size_t from) {
+    struct ids_value median;
+    struct ids_report *report = adviser->report;
+    struct ids_advice *all = report->advice;
+    if (!ids_adviser_has(adviser, "steps.median", &median)) return;
+    for (size_t i = from + 1; i < report->advice_count; i++) {
+        struct ids_advice moved = all[i];
+        size_t to = i;
+        for (; to > from && is_chance_before(&all[to - 1], &moved, median.i); to--) all[to] = all[to - 1];
+        all[to] = moved;
+    }
+}
+
 static void put_last(struct ids_report *report, size_t at) {
     struct ids_advice moved = report->advice[at];
     for (; at + 1 < report->advice_count; at++) report->advice[at] = report->advice[at + 1];
@@ -55,6 +76,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
     ids_advise_on_host_ops(adviser);
     ids_advise_on_cores(adviser);
     put_in_order(adviser->report, first);
+    put_chance_behind(adviser, first);
 }
 
 static int advice_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

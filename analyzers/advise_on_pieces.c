@@ -163,6 +163,7 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
     int64_t others_ps = ids_adviser_per_step(adviser, piece->others_ps);
     struct ids_advice advice = {
         .saves_ps = saves_ps,
+        .chance_ps = ids_adviser_chance(adviser, piece),
         .per_step = adviser->pieces.steps > 0,
         .account = ids_account_id(piece->account),
         .culprit = culprit,

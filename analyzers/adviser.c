@@ -96,6 +96,17 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, enum ids
     });
 }
 
+int64_t ids_adviser_chance(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    size_t steps = adviser->analysis->steps.count;
+    int64_t saves_ps = ids_adviser_per_step(adviser, piece->time_ps);
+    struct ids_circumstances about = {.account = piece->account,
+                                      .culprit = ids_adviser_text(adviser, piece->most->culprit),
+                                      .where = ids_adviser_text(adviser, piece->most->where)};
+    if (piece->recurs.steps == 1 && ids_recurs_in_few(&piece->recurs, steps)) return saves_ps;
+    if (!ids_remedy_is_for_hold_up(&about)) return 0;
+    return (int64_t)(ids_recurs_by_chance(&piece->recurs, steps) * (double)saves_ps);
+}
+
 /* What a program does once when it begins: the recording has that beginning, and no later step has any of it. */
 int ids_is_warm_up(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_steps *steps = &adviser->analysis->steps;

@@ -45,6 +45,9 @@ uint64_t ids_adviser_events(const struct ids_trace *trace);
 struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, enum ids_account account,
                                      const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves,
                                      int both_ways, const char *reason);
+/* Of what the piece would save, what may be chance: all of what one step alone has, and of what held the program up
+ * ids_recurs_by_chance. What the program does in several steps is no chance. */
+int64_t ids_adviser_chance(const struct ids_adviser *adviser, const struct ids_piece *piece);
 /* Of what only the first step does. */
 int ids_is_warm_up(const struct ids_adviser *adviser, const struct ids_piece *piece);
 

@@ -1,6 +1,5 @@
 #include "analyzers/pieces.h"
 
-#include "analyzers/remedies.h"
 #include "lib/analysis/host_time.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
@@ -183,11 +182,16 @@ static void join_both_ways(const struct ids_analysis *analysis, struct ids_piece
     *to_host = pieces->at[--pieces->count];
 }
 
+static enum ids_remedy_scope scope_of(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry) {
+    return ids_remedy_scope((enum ids_account)entry->account,
+                            entry->where ? ids_strings_z(&ledger->texts, entry->where) : NULL);
+}
+
 /* One for each entry, or for each account whose remedy is one. What the device waited for peers is theirs who came
  * late: the same cause on whatever device is one piece. */
 static void gather(const struct ids_analysis *analysis, struct ids_pieces *pieces, size_t *of_entry) {
     const struct ids_ledger *ledger = &analysis->ledger;
-    size_t of_account[IDS_ACCOUNT_COUNT] = {0}; /* index + 1, as of_entry */
+    size_t of_account[IDS_ACCOUNT_COUNT][IDS_REMEDY_SCOPES] = {0}; /* index + 1, as of_entry */
     for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1]; s++) {
         uint32_t number = ledger->shares[s].entry, device = (uint32_t)pieces->decider;
         int64_t ps = ledger->shares[s].ps;
@@ -199,9 +203,10 @@ static void gather(const struct ids_analysis *analysis, struct ids_pieces *piece
         const struct ids_ledger_entry *entry = &ledger->entries[number];
         enum ids_account account = (enum ids_account)entry->account;
         if (account == IDS_WORK_COMPUTE || account == IDS_COMM_WAIT || !is_of_the_program(ledger, entry)) continue;
-        size_t *place = ids_remedy_is_of_account(account) ? &of_account[account] : &of_entry[number];
+        enum ids_remedy_scope scope = scope_of(ledger, entry);
+        size_t *place = scope == IDS_REMEDY_OF_CULPRIT ? &of_entry[number] : &of_account[account][scope];
         if (!*place) {
-            pieces->at[pieces->count] = (struct ids_piece){.account = account};
+            pieces->at[pieces->count] = (struct ids_piece){.account = account, .scope = scope};
             *place = ++pieces->count;
         }
         struct ids_piece *piece = &pieces->at[*place - 1];
@@ -220,7 +225,7 @@ static void gather(const struct ids_analysis *analysis, struct ids_pieces *piece
 static void join_places(struct ids_pieces *pieces, size_t count) {
     for (size_t i = 0; i < count; i++) {
         struct ids_piece *bare = &pieces->at[i];
-        if (bare->most->where || !bare->most->culprit || ids_remedy_is_of_account(bare->account)) continue;
+        if (bare->most->where || !bare->most->culprit || bare->scope != IDS_REMEDY_OF_CULPRIT) continue;
         for (size_t k = 0; k < count; k++) {
             struct ids_piece *placed = &pieces->at[k];
             if (placed->account != bare->account || placed->most->culprit != bare->most->culprit ||
@@ -280,8 +285,9 @@ int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_
     if (worth) qsort(pieces.at, worth, sizeof *pieces.at, most_first);
     for (size_t i = 0; i < worth; i++) {
         struct ids_piece *piece = &pieces.at[i];
-        piece->recurs = ids_remedy_is_of_account(piece->account) ? ids_account_recurrence(analysis, piece->account)
-                                                                 : piece->most->recurs;
+        if (piece->scope != IDS_REMEDY_OF_HELD_UP) /* of a part of an account nobody summed that up */
+            piece->recurs = piece->scope == IDS_REMEDY_OF_ACCOUNT ? ids_account_recurrence(analysis, piece->account)
+                                                                  : piece->most->recurs;
     }
     pieces.count = worth;
     *ret_pieces = pieces;

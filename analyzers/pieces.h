@@ -8,10 +8,12 @@
 #ifndef IDS_ANALYZERS_PIECES_H
 #define IDS_ANALYZERS_PIECES_H
 
+#include "analyzers/remedies.h"
 #include "lib/analysis/context.h"
 
 struct ids_piece {
     enum ids_account account;
+    enum ids_remedy_scope scope;         /* what it is of: a culprit or its account */
     const struct ids_ledger_entry *most; /* that has most of it */
     int64_t most_ps, time_ps;            /* on the deciding device */
     uint32_t device;                     /* whose doing it mostly is, index of analysis->busy */

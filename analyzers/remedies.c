@@ -446,7 +446,11 @@ struct ids_remedy ids_remedy_of(const struct ids_circumstances *about) {
     return (struct ids_remedy){0};
 }
 
-int ids_remedy_is_of_account(enum ids_account account) {
+int ids_remedy_is_for_hold_up(const struct ids_circumstances *about) {
+    return about->account == IDS_HOST_PYTHON && (has_no_core(about) || has_gil(about) || is_awaited(about));
+}
+
+enum ids_remedy_scope ids_remedy_scope(enum ids_account account, const char *where) {
     switch (account) {
     case IDS_HOST_INPUT:
     case IDS_HOST_SYNC:
@@ -455,9 +459,11 @@ int ids_remedy_is_of_account(enum ids_account account) {
     case IDS_HOST_RUNTIME:
     case IDS_HOST_REGION:
     case IDS_HOST_PYTHON:
-        return 0;
+        return IDS_REMEDY_OF_CULPRIT;
+    case IDS_HOST_DISPATCH:
+        return ends(where, IDS_HELD_UP) ? IDS_REMEDY_OF_HELD_UP : IDS_REMEDY_OF_ACCOUNT;
     default:
-        return 1;
+        return IDS_REMEDY_OF_ACCOUNT;
     }
 }
 

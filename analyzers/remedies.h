@@ -40,7 +40,12 @@ struct ids_remedy {
 /* NULL problem: nothing can be said of the account. */
 struct ids_remedy ids_remedy_of(const struct ids_circumstances *about);
 
-/* One piece for the whole account: the remedy does not depend on the culprit. */
-int ids_remedy_is_of_account(enum ids_account account);
+/* Not what the program does, but what keeps it from going on: it has no core, or another thread has what it needs. */
+int ids_remedy_is_for_hold_up(const struct ids_circumstances *about);
+
+/* What one remedy is for, and one piece: a culprit, or a whole account, where the remedy does not depend on the
+ * culprit. Being held up in a call is apart from the rest of its account. */
+enum ids_remedy_scope { IDS_REMEDY_OF_CULPRIT, IDS_REMEDY_OF_ACCOUNT, IDS_REMEDY_OF_HELD_UP, IDS_REMEDY_SCOPES };
+enum ids_remedy_scope ids_remedy_scope(enum ids_account account, const char *where);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "lib/base/saturate.h"
 
+#include <math.h>
+
 static int64_t most_of(const struct ids_step_cell *cells, size_t count) {
     int64_t most_ps = 0;
     for (size_t i = 0; i < count; i++) {
@@ -26,7 +28,9 @@ struct ids_recurrence ids_recurrence_of(const struct ids_step_cell *cells, size_
     struct distance distance = {.is_one = 1};
     int64_t most_ps = result.most_ps = most_of(cells, count), held_ps = 0;
     for (size_t i = 0; i < count; i++) {
+        double seconds = (double)cells[i].ps * 1e-12;
         ids_sum(&result.ps, cells[i].ps);
+        result.squares += seconds * seconds;
         if (cells[i].ps <= 0 || cells[i].ps < most_ps / 4) continue;
         ids_sum(&held_ps, cells[i].ps);
         if (result.steps++)
@@ -41,4 +45,12 @@ struct ids_recurrence ids_recurrence_of(const struct ids_step_cell *cells, size_
         result.last + distance.period >= steps)
         result.period = distance.period;
     return result;
+}
+
+double ids_recurs_by_chance(const struct ids_recurrence *recurrence, size_t steps) {
+    double count = (double)steps, mean = (double)recurrence->ps * 1e-12 / count;
+    if (steps < 3 || recurrence->period || mean <= 0) return 0;
+    double variance = (recurrence->squares - count * mean * mean) / (count - 1);
+    double chance = variance > 0 ? 2 * sqrt(variance / count) / mean : 0;
+    return chance < 1 ? chance : 1;
 }

@@ -17,6 +17,7 @@ struct ids_recurrence {
     uint32_t period; /* they come this far apart (2 or more) from one end of the window to the other; 0: they do not */
     int whole;       /* they hold nine tenths of it */
     int64_t ps, most_ps; /* in all steps, and in the one with the most */
+    double squares;      /* Σ over steps of its time there in s, squared */
 };
 
 /* Of `count` cells in the order of steps, `steps` in the window. */
@@ -26,6 +27,10 @@ struct ids_recurrence ids_recurrence_of(const struct ids_step_cell *cells, size_
 static inline int ids_recurs_in_few(const struct ids_recurrence *recurrence, size_t steps) {
     return recurrence->whole && recurrence->steps && (size_t)recurrence->steps * 2 <= steps;
 }
+
+/* The share of its mean that is chance: other steps would have had as much less. Two standard errors from step to step,
+ * 1 at most; 0 of what comes at a regular distance, and where there are fewer than three steps. */
+double ids_recurs_by_chance(const struct ids_recurrence *recurrence, size_t steps);
 
 /* The step with the most has four times the mean. */
 static inline int ids_recurs_unevenly(const struct ids_recurrence *recurrence, size_t steps) {

@@ -159,6 +159,7 @@ struct ids_advice {
     /* By how much a step would become shorter (the window when there are no steps) if it were gone; -1 unknown.
      * Savings are disjoint. */
     int64_t saves_ps;
+    int64_t chance_ps; /* of that, what may be chance; only the order depends on it */
     int per_step;
     const char *account, *culprit, *where; /* of the ledger, with file:line, an op's path, what a rank did; NULL none */
     const char *what;                      /* what was found and what to do */

@@ -22,9 +22,11 @@ static void advise_on(const char *text) {
 /* Steps one after another; each begins on the host with what its letter says, then launches a kernel and waits for
  * nothing:
  *   c compiles g (900 us)    i takes input (900 us)    m the same, from a stage that works    . nothing
- *   a is in cudaMalloc (900 us)    d dispatches f (900 us)
+ *   a is in cudaMalloc (900 us)    d dispatches f (900 us)    l takes input for long (30 ms)
+ *   w has no core (30 ms)
  * and the device computes `work_us` after that. */
 static void record(const char *steps, int first_number, int work_us) {
+    enum { SHORT_US = 900, LONG_US = 30000 };
     static char text[1 << 17], device[1 << 15], host[1 << 15];
     size_t on_device = 0, on_host = 0;
     int at = 0;
@@ -35,12 +37,14 @@ static void record(const char *steps, int first_number, int work_us) {
             const char *events;
         } doings[] = {{'c', "%dus 900us PjitFunction(g)\n%dus 899us backend_compile_and_load\n"},
                       {'i', "%dus 900us Iterator::Model\n%dus 1us Iterator::Root\n"},
+                      {'l', "%dus 30000us Iterator::Model\n%dus 1us Iterator::Root\n"},
+                      {'w', "%dus 30000us \"$python wait_for_core\"\n%dus 0us cudaGetDevice\n"},
                       {'m', "%dus 900us Iterator::Model\n%dus 899us Iterator::Model::Map\n"},
                       {'d', "%dus 900us PjitFunction(f)\n%dus 0us ParseArguments\n"},
                       {'a', "%dus 900us cudaMalloc\n%dus 0us cudaGetDevice\n"}};
         for (size_t d = 0; d < sizeof doings / sizeof *doings; d++) {
             if (steps[step] != doings[d].letter) continue;
-            launch = at + 920;
+            launch = at + 20 + (steps[step] == 'l' || steps[step] == 'w' ? LONG_US : SHORT_US);
             on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, doings[d].events, at + 10, at + 10);
         }
         on_host += (size_t)snprintf(host + on_host, sizeof host - on_host,
@@ -206,6 +210,32 @@ START_TEST(launching_is_held_against_what_is_launched) {
     record("dddddddddd", 0, 1000);
     ck_assert(first_is("host.dispatch"));
     ck_assert_ptr_nonnull(about("between launches"));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Dispatch is 0.9 of 1 ms in most steps. */
+START_TEST(what_few_steps_lose_stands_behind_what_most_lose) {
+    record("ddddlddddddddddddddd", 0, 100); /* 1.5 ms in the mean, of one step: other steps may have none */
+    ck_assert(first_is("host.dispatch"));
+    ck_assert_str_eq(report.advice[1].account, "host.input");
+    ck_assert_int_gt(report.advice[1].saves_ps, report.advice[0].saves_ps);
+    ids_report_done(&report);
+    record("dldddddddldddddddddd", 0, 100); /* the program does that, and did it again */
+    ck_assert(first_is("host.input"));
+    ids_report_done(&report);
+    record("dddwwddddddddddddddd", 0, 100); /* 3 ms in the mean, of which 4.1 may be chance */
+    ck_assert(first_is("host.dispatch"));
+    ck_assert_str_eq(report.advice[1].culprit, "wait_for_core");
+    ids_report_done(&report);
+    record("dddwdddwdddwdddwdddw", 0, 100); /* every 4th step: other steps will have it too */
+    ck_assert_str_eq(report.advice[0].culprit, "wait_for_core");
+    ids_report_done(&report);
+    record("dwddwdwwdddwddwdwddd", 0, 100); /* 10.5 ms, of which 6.7 may be chance: the rest is more than dispatch */
+    ck_assert_str_eq(report.advice[0].culprit, "wait_for_core");
+    ids_report_done(&report);
+    record("ddddlddddddddddddddd", 0, 5000); /* most steps lose 0.9 of 5.9 ms: no quarter */
+    ck_assert(first_is("host.input"));
     ids_report_done(&report);
 }
 END_TEST
@@ -614,6 +644,31 @@ START_TEST(a_culprit_with_a_place_takes_what_has_none) {
 }
 END_TEST
 
+/* 200 rounds in which a call of f of 20 us launches an op of 10 us; one of the calls takes 3 ms. */
+START_TEST(a_call_that_is_held_up_does_not_speak_for_all) {
+    enum { ROUNDS = 200, HELD_UP = 20, CALL_US = 20, LONG_US = 3000 };
+    put("plane /host:CPU\nline 1 worker\n");
+    for (int i = 0, at = 0; i < ROUNDS; i++) {
+        at += i == HELD_UP ? LONG_US : CALL_US;
+        put("%dus 10us dot.1 hlo_op=dot.1 hlo_module=jit_f run_id=%d\n", at, i + 1);
+        at += 10;
+    }
+    put("line 2 python\n");
+    for (int i = 0, at = 0; i < ROUNDS; i++) {
+        int call_us = i == HELD_UP ? LONG_US : CALL_US;
+        put("%dus %dus PjitFunction(f)\n%dus 5us \"CommonPjRtLoadedExecutable::Execute (jit_f)\" run_id=%d\n", at,
+            call_us, at + call_us - 5, i + 1);
+        at += call_us + 10;
+    }
+    advise_on_what_was_put();
+    ck_assert(first_is("host.dispatch"));
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what, "put more under one jit"));
+    ck_assert(!report.advice[0].where || !strstr(report.advice[0].where, "held up"));
+    ck_assert_int_lt(report.advice[0].saves_ps, 25 * INT64_C(1000000)); /* 20 us, and not 35, of a round */
+    ids_report_done(&report);
+}
+END_TEST
+
 /* 30 rounds of a matrix product of 60 us and of a copy of 40 us in between. */
 START_TEST(an_op_that_only_moves_is_named) {
     put("plane /device:TPU:0\nmeta copy.1 hlo_category=\"data formatting\" program_id=1\nmeta dot.1 "
@@ -801,6 +856,7 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, the_slowest_stage_of_input
               too_little_names_the_next_command, a_queue_counts_where_it_is_most_of_the_time,
               the_device_that_computes_decides, a_single_time_is_said_to_be_one,
               warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
+              what_few_steps_lose_stands_behind_what_most_lose, a_call_that_is_held_up_does_not_speak_for_all,
               an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out,
               many_small_kernels_are_said, what_keeps_small_kernels_apart_is_evidence,
               low_occupancy_is_said_where_the_device_computes, what_limits_the_occupancy_is_said,

@@ -3,6 +3,7 @@
 #include "lib/analysis/step_sums.h"
 #include "tests/support/suite.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of a cost that is "1" or "9" in a step, "." nothing. */
@@ -67,4 +68,20 @@ START_TEST(only_at_first) {
 }
 END_TEST
 
-IDS_RUN_SUITE("recurrence", a_few_steps_have_it, every_so_many_steps, only_at_first)
+static double chance(const char *steps) {
+    struct ids_recurrence recurs = of(steps);
+    return ids_recurs_by_chance(&recurs, strlen(steps));
+}
+
+/* Of 9, 0, 0, 0 the mean is 2.25, the standard deviation 4.5, and its error 2.25: twice that is more than all of it. */
+START_TEST(what_is_chance) {
+    ck_assert_double_eq(chance("9..."), 1);
+    ck_assert_double_eq(chance("9999"), 0);
+    ck_assert_double_eq_tol(chance("1313"), 2 * sqrt(4.0 / 3 / 4) / 2, 1e-9); /* 2 on average, and 1 off each time */
+    ck_assert_double_eq(chance("..9..9..9"), 0);                              /* at a regular distance */
+    ck_assert_double_eq(chance("9."), 0);                                     /* two steps tell nothing */
+    ck_assert_double_eq(chance("...."), 0);
+}
+END_TEST
+
+IDS_RUN_SUITE("recurrence", a_few_steps_have_it, every_so_many_steps, only_at_first, what_is_chance)
