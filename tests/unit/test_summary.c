@@ -340,7 +340,8 @@ START_TEST(changed_anywhere) {
     size_t noticed = 0;
     store(changed, bytes, size);
     int fd = open(changed, O_WRONLY);
-    for (size_t i = 0; i < size; i++) {
+    const size_t step = (size_t)ids_rounds(1, 7);
+    for (size_t i = 0; i < size; i += step) {
         if (!bytes[i] && i % 61) continue; /* most of the file is unused space */
         uint8_t byte = bytes[i] ^ (uint8_t)(1u << i % 8);
         ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)i), 1);
@@ -348,7 +349,7 @@ START_TEST(changed_anywhere) {
         ck_assert_int_eq(pwrite(fd, &bytes[i], 1, (off_t)i), 1);
     }
     close(fd);
-    ck_assert_uint_gt(noticed, 500);
+    ck_assert_uint_gt(noticed, 500 / step);
     free(bytes);
 }
 END_TEST
