@@ -170,6 +170,20 @@ void ids_report_row(struct ids_report *report, struct ids_table *table, const st
     }
 }
 
+struct ids_value *ids_report_rows(struct ids_report *report, struct ids_table *table, size_t rows) {
+    size_t columns = (size_t)table->def->column_count;
+    int is_real = table != &report->scratch_table;
+    if (!rows) return NULL;
+    struct ids_value *cells = is_real && rows <= SIZE_MAX / columns ? ids_vec_new(rows * columns, sizeof *cells) : NULL;
+    if (!cells) {
+        report->out_of_memory = 1;
+        return NULL;
+    }
+    table->cells = cells;
+    table->row_count = table->row_room = rows;
+    return cells;
+}
+
 void ids_report_advice(struct ids_report *report, const struct ids_advice *advice) {
     struct ids_advice *place = IDS_PUSH(report->advice, report->advice_count, report->advice_room);
     if (!place) {

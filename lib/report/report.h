@@ -226,6 +226,9 @@ void ids_report_rule(struct ids_report *report, struct ids_metric *metric, const
 struct ids_table *ids_report_table(struct ids_report *report, const struct ids_table_def *def);
 /* Appends a row; `cells` holds def->column_count values, whose texts are copied. */
 void ids_report_row(struct ids_report *report, struct ids_table *table, const struct ids_value *cells);
+/* Makes all rows of an empty table at once, for the caller to fill, with texts that live as long as the report. NULL
+ * when memory ran out or there are none. */
+struct ids_value *ids_report_rows(struct ids_report *report, struct ids_table *table, size_t rows);
 /* The same of an array, beside the columns of the table's definition: a forgotten cell does not compile, and cells in
  * another order than the columns fail in ids_report_check, where their units differ. */
 #define IDS_ROW(report, table, columns, cells)                                                                     \

@@ -1,9 +1,11 @@
 #include "lib/base/intern.h"
 #include "lib/base/memory.h"
 #include "lib/base/vec.h"
+#include "lib/store/cache_bytes.h"
 #include "lib/store/cache_folder.h"
 #include "lib/store/cache_partials.h"
 #include "lib/store/events_cache.h"
+#include "lib/store/report_bytes.h"
 #include "lib/store/seal.h"
 #include "lib/store/summary_file.h"
 
@@ -27,9 +29,11 @@ static int no_memory(struct ids_error *err) {
     return ids_no_memory(err);
 }
 
+static const char report_table[] = "report";
+
 /* ---- which ---- */
 
-enum tier { SUMMARY, EVENTS, PARTIAL };
+enum tier { REPORT, EVENTS, PARTIAL };
 
 /* `place`: what the file is named by; `key`: what must be the same for it to be valid. */
 static int describe_files(const struct ids_run_files *run, enum tier tier, FILE *place, FILE *key,
@@ -180,10 +184,16 @@ int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *
                    struct ids_report *report, struct ids_error *err) {
     AUTO_TEXT path = NULL;
     AUTO_TEXT key = NULL;
-    int code = find_entry(run, SUMMARY, &path, &key, err);
-    if (!code) code = ids_summary_read_from(path, IDS_DB_CACHED, 1, key, find_table, report, err);
+    struct ids_buffer bytes = {0};
+    int code = find_entry(run, REPORT, &path, &key, err);
+    if (!code) code = ids_cache_bytes_read(path, report_table, key, &bytes, err);
+    if (!code && (code = ids_report_get_bytes(report, bytes.at, bytes.length, find_table, err))) {
+        ids_report_done(report); /* what is in it is of no use */
+        ids_report_init(report);
+    }
+    ids_buffer_done(&bytes);
     if (!code) ids_cache_mark_used(path);
-    return code;
+    return code ? ids_error_at(err, "'%s'", path ? path : "the cache") : 0;
 }
 
 int ids_events_cache_find(const struct ids_run_files *run, char **ret_path, struct ids_error *err) {
@@ -271,10 +281,13 @@ int ids_partial_entry_begin(const struct ids_run_files *file, struct ids_events_
 
 int ids_cache_save(const struct ids_run_files *run, const struct ids_report *report, struct ids_error *err) {
     struct ids_events_entry entry;
-    int code = begin_entry(run, SUMMARY, &entry, err);
+    struct ids_buffer bytes = {0};
+    int code = begin_entry(run, REPORT, &entry, err);
     if (code) return code;
-    code = ids_summary_fill(report, entry.key, entry.temporary, err);
+    code = ids_report_put_bytes(report, &bytes, err);
+    if (!code) code = ids_cache_bytes_write(&entry, report_table, run->name, &bytes, err);
     if (!code) code = ids_events_entry_commit(&entry, err);
+    ids_buffer_done(&bytes);
     ids_events_entry_done(&entry);
     return code;
 }

@@ -1,5 +1,5 @@
 /* events_cache.h - databases of events in the cache (run_db.h): one per run, with the rules for names and validity of
- * summaries (summary.h).
+ * cached reports (summary.h).
  *
  * Two processes may make the same one: each has its own temporary file, and the last one renamed is kept.
  * cache_folder.h says why a file with a final name is whole. */

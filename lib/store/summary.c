@@ -284,7 +284,8 @@ static int write_file(struct writer *writer, const char *key) {
     return code ? code : ids_db_exec(writer->db, pragma, writer->err);
 }
 
-int ids_summary_fill(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
+/* Fills an empty file, of which nothing is synced. */
+static int fill(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
     struct writer writer = {.report = report, .run = 1, .err = err};
     int code = ids_db_create(path, &writer.db, err);
     if (code) return code;
@@ -308,7 +309,7 @@ int ids_summary_write(const struct ids_report *report, const char *key, const ch
     if (!stat(path, &status) && !S_ISREG(status.st_mode))
         return ids_fail(err, IDS_IO, "'%s': not a regular file", path);
     int fd = ids_summary_open_beside(path, &name, err);
-    int code = fd < 0 ? fd : ids_summary_fill(report, key, name, err);
+    int code = fd < 0 ? fd : fill(report, key, name, err);
     if (!code && fsync(fd)) code = ids_fail_system(err, "cannot write");
     if (!code && rename(name, path)) code = ids_fail_system(err, "cannot rename");
     if (fd >= 0) close(fd);

@@ -1,4 +1,4 @@
-/* summary.h - a report in SQLite: the summary tier, and the cache of it.
+/* summary.h - a report in SQLite, and the cache of reports.
  *
  * A summary is a plain SQLite file (user_version = IDS_SCHEMA_VERSION) that sqlite3, DuckDB or Datasette open. Table
  * `metric` has a row per metric and device, `property`, `advice` and `diag` what their names say, and every report
@@ -38,13 +38,13 @@ int ids_summaries_read(struct ids_summaries *summaries, int64_t run,
 const char *ids_summaries_path(const struct ids_summaries *summaries);
 void ids_summaries_close(struct ids_summaries *summaries);
 
-/* The cache: one file per run under $XDG_CACHE_HOME/idsprof (default ~/.cache/idsprof), named by a hash of the run's
- * name and paths, and valid for one identity of the source files (device, inode, size, mtime, ctime; for a member of an
- * archive: those of the archive, and the member's size and path) and one build of the program. A cache that cannot
- * be used (read-only home, full disk, a folder that others may write) is not an error for the user: the functions
- * return a code and the caller continues, unless it is IDS_NOMEM. IDS_NOT_FOUND: not cached, or the run has no
- * identity (a pipe). Size limit: the least recently used files, also those of events_cache.h, are removed when all
- * together exceed 4 GiB. */
+/* The cache: a report as bytes (report_bytes.h), one file per run under $XDG_CACHE_HOME/idsprof (default
+ * ~/.cache/idsprof), named by a hash of the run's name and paths, and valid for one identity of the source files
+ * (device, inode, size, mtime, ctime; for a member of an archive: those of the archive, and the member's size and path)
+ * and one build of the program. A cache that cannot be used (read-only home, full disk, a folder that others may write)
+ * is not an error for the user: the functions return a code and the caller continues, unless it is IDS_NOMEM.
+ * IDS_NOT_FOUND: not cached, or the run has no identity (a pipe). Size limit: the least recently used files, also those
+ * of events_cache.h, are removed when all together exceed 4 GiB. */
 int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *(*find_table)(const char *id),
                    struct ids_report *report, struct ids_error *err);
 int ids_cache_save(const struct ids_run_files *run, const struct ids_report *report, struct ids_error *err);

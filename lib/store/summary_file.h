@@ -1,12 +1,10 @@
-/* summary_file.h - what the cache needs of the summary beside summary.h. */
+/* summary_file.h - what databases of events need of the summary beside summary.h. */
 #ifndef IDS_LIB_STORE_SUMMARY_FILE_H
 #define IDS_LIB_STORE_SUMMARY_FILE_H
 
 #include "lib/store/db.h"
 #include "lib/store/summary.h"
 
-/* Fills an empty file, of which nothing is synced. */
-int ids_summary_fill(const struct ids_report *report, const char *key, const char *path, struct ids_error *err);
 /* ids_summary_read_run of a file that may be the cache's. */
 int ids_summary_read_from(const char *path, enum ids_db_origin origin, int64_t run, const char *key,
                           const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,

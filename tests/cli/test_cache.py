@@ -142,7 +142,7 @@ def check_killed(folder):
 
 def check_limit(folder):
     """The least recently used go first; what is just being made stays, even above the limit."""
-    cache = Cache(folder, IDSPROF_CACHE_LIMIT='600K')
+    cache = Cache(folder, IDSPROF_CACHE_LIMIT='300K')
     minis = sorted((SOURCE / 'testdata' / 'mini').glob('util_*.mini'))[:6]
     for i, path in enumerate(minis):
         cache.run('report', path)
@@ -150,7 +150,7 @@ def check_limit(folder):
             if entry['path'] == str(path):
                 os.utime(cache.files / entry['file'], (1000 + i, 1000 + i))
         listed = cache.list()
-        check(listed['limit_bytes'] == 600 << 10 and listed['bytes'] <= 600 << 10, f'{listed["bytes"]} bytes of {listed["limit_bytes"]}')
+        check(listed['limit_bytes'] == 300 << 10 and listed['bytes'] <= 300 << 10, f'{listed["bytes"]} bytes of {listed["limit_bytes"]}')
         kept = {e['path'] for e in listed['entries']}
         check(kept == {str(p) for p in minis[i + 1 - len(kept):i + 1]}, f'not the last used stay: {kept}')
     check(1 < len(cache.list()['entries']) < 6, 'the limit of the test holds all or one')
