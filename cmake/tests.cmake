@@ -70,6 +70,12 @@ foreach(source IN LISTS units)
     endif()
 endforeach()
 
+if(CHECK_FOUND)
+    foreach(name test_archive test_run_files) # they write archives
+        target_link_libraries(${name} PRIVATE PkgConfig::LIBARCHIVE)
+    endforeach()
+endif()
+
 # Profiles of runs of many hosts, for cli.many_hosts.
 add_executable(gen_hosts ${PROJECT_SOURCE_DIR}/bench/gen_hosts.c)
 set_target_properties(gen_hosts PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/support)

@@ -1,11 +1,10 @@
 #include "lib/io/archive.h"
 
 #include "lib/base/vec.h"
+#include "lib/io/libarchive.h"
 #include "lib/io/source_parts.h"
 #include "lib/io/unpack_limit.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +90,7 @@ static la_ssize_t give_block(struct archive *reader, void *data, const void **re
         archive->taken += length;
         return (la_ssize_t)length;
     }
-    archive_set_error(reader, EIO, "%s", archive->failure.text);
+    LA(set_error)(reader, EIO, "%s", archive->failure.text);
     return ARCHIVE_FATAL;
 }
 
@@ -118,12 +117,14 @@ static la_int64_t seek_to(struct archive *reader, void *data, la_int64_t offset,
 /* libarchive says ENOMEM in most places, and in some only that something is not as it should be. Then the allocator's
  * word is still in errno, which nobody sets back: each call is made with errno 0. */
 static int ran_out(const struct ids_archive *archive) {
-    return errno == ENOMEM || (archive->reader && archive_errno(archive->reader) == ENOMEM);
+    return errno == ENOMEM || (archive->reader && LA(errno)(archive->reader) == ENOMEM);
 }
 
 static int start_reader(struct ids_archive *archive, struct ids_error *err) {
+    int code = ids_libarchive_load(err);
+    if (code) return code;
     errno = 0;
-    struct archive *reader = archive_read_new();
+    struct archive *reader = LA(read_new)();
     if (!reader) return ids_no_memory(err);
     archive->reader = reader;
     archive->next = 0;
@@ -132,26 +133,25 @@ static int start_reader(struct ids_archive *archive, struct ids_error *err) {
     archive->member_from = 0;
     archive->failure = (struct ids_error)IDS_ERROR_INIT;
     /* ARCHIVE_WARN is a filter that would start a program. */
-    if (archive_read_support_filter_gzip(reader) != ARCHIVE_OK ||
-        archive_read_support_filter_zstd(reader) != ARCHIVE_OK ||
-        archive_read_support_filter_xz(reader) != ARCHIVE_OK || archive_read_support_format_tar(reader) != ARCHIVE_OK ||
-        archive_read_support_format_zip(reader) != ARCHIVE_OK) {
+    if (LA(read_support_filter_gzip)(reader) != ARCHIVE_OK || LA(read_support_filter_zstd)(reader) != ARCHIVE_OK ||
+        LA(read_support_filter_xz)(reader) != ARCHIVE_OK || LA(read_support_format_tar)(reader) != ARCHIVE_OK ||
+        LA(read_support_format_zip)(reader) != ARCHIVE_OK) {
         if (ran_out(archive)) return ids_no_memory(err);
         return ids_fail(err, IDS_UNSUPPORTED, "archive: this libarchive lacks gzip, zstd, xz, tar or zip");
     }
-    archive_read_set_read_callback(reader, give_block);
-    archive_read_set_skip_callback(reader, skip_bytes);
-    archive_read_set_seek_callback(reader, seek_to);
-    int state = archive_read_set_callback_data(reader, archive); /* without it opening would follow a null pointer */
-    if (state == ARCHIVE_OK) state = archive_read_open1(reader);
+    LA(read_set_read_callback)(reader, give_block);
+    LA(read_set_skip_callback)(reader, skip_bytes);
+    LA(read_set_seek_callback)(reader, seek_to);
+    int state = LA(read_set_callback_data)(reader, archive); /* without it opening would follow a null pointer */
+    if (state == ARCHIVE_OK) state = LA(read_open1)(reader);
     if (ran_out(archive)) return ids_no_memory(err);
     if (state == ARCHIVE_OK) return 0;
     if (archive->failure.code) return ids_error_pass(err, &archive->failure);
-    return ids_fail(err, IDS_UNSUPPORTED, "not a tar or zip that can be read: %s", archive_error_string(reader));
+    return ids_fail(err, IDS_UNSUPPORTED, "not a tar or zip that can be read: %s", LA(error_string)(reader));
 }
 
 static void stop_reader(struct ids_archive *archive) {
-    if (archive->reader) archive_read_free(archive->reader);
+    if (archive->reader) LA(read_free)(archive->reader);
     archive->reader = NULL;
 }
 
@@ -181,7 +181,7 @@ void ids_archive_close(struct ids_archive *archive) {
 /* ---- going through it ---- */
 
 static const char *why_failed(const struct ids_archive *archive) {
-    const char *why = archive_error_string(archive->reader);
+    const char *why = LA(error_string)(archive->reader);
     return why ? why : "damaged";
 }
 
@@ -207,7 +207,7 @@ static int next_piece(struct ids_archive *archive, const void **ret_bytes, size_
     archive->broken = 1;                                      /* until it is known to have gone well */
     for (int tries = 0; tries < 3 && !*ret_length; tries++) { /* a piece may be empty, but not again and again */
         errno = 0;
-        int state = archive_read_data_block(archive->reader, ret_bytes, ret_length, &offset);
+        int state = LA(read_data_block)(archive->reader, ret_bytes, ret_length, &offset);
         if (ran_out(archive)) return ids_no_memory(err);
         if (archive->failure.code) return ids_error_pass(err, &archive->failure);
         if (state != ARCHIVE_OK) {
@@ -233,7 +233,7 @@ static int next_piece(struct ids_archive *archive, const void **ret_bytes, size_
 /* Passes over the rest of a member of a packed archive in pieces that are checked; libarchive would unpack it all in
  * one call. What is wrong with it comes again at the next header. */
 static int pass_over(struct ids_archive *archive, struct ids_error *err) {
-    if (archive_filter_count(archive->reader) < 2) return 0; /* jumped over */
+    if (LA(filter_count)(archive->reader) < 2) return 0; /* jumped over */
     int code = 0;
     while (!code && archive->in_member) {
         const void *bytes;
@@ -253,7 +253,7 @@ static int next_entry(struct ids_archive *archive, struct archive_entry **ret_en
     if (archive->next == MAX_MEMBERS) return ids_fail(err, IDS_LIMIT, "archive: more than %d members", MAX_MEMBERS);
     archive->header_from = archive->taken;
     errno = 0;
-    int state = archive_read_next_header(archive->reader, ret_entry);
+    int state = LA(read_next_header)(archive->reader, ret_entry);
     if (ran_out(archive)) {
         *ret_entry = NULL;
         archive->broken = 1;
@@ -277,8 +277,8 @@ static int next_entry(struct ids_archive *archive, struct archive_entry **ret_en
 
 /* Its path without "./"; NULL when it has none that could be read. */
 static const char *entry_path(struct archive_entry *entry) {
-    const char *path = archive_entry_pathname_utf8(entry);
-    if (!path) path = archive_entry_pathname(entry); /* not UTF-8: the bytes as they are */
+    const char *path = LA(entry_pathname_utf8)(entry);
+    if (!path) path = LA(entry_pathname)(entry); /* not UTF-8: the bytes as they are */
     while (path && path[0] == '.' && path[1] == '/') path += 2;
     return path;
 }
@@ -299,11 +299,11 @@ static enum ids_left_out judge_path(const char *path) {
 }
 
 static enum ids_left_out judge(struct archive_entry *entry, const char *path) {
-    if (archive_entry_hardlink(entry) || archive_entry_filetype(entry) == AE_IFLNK) return IDS_LEFT_LINK;
-    if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_sparse_count(entry)) return IDS_LEFT_SPECIAL;
+    if (LA(entry_hardlink)(entry) || LA(entry_filetype)(entry) == AE_IFLNK) return IDS_LEFT_LINK;
+    if (LA(entry_filetype)(entry) != AE_IFREG || LA(entry_sparse_count)(entry)) return IDS_LEFT_SPECIAL;
     enum ids_left_out kind = judge_path(path);
     if (kind != IDS_LEFT_KINDS) return kind;
-    if (archive_entry_is_encrypted(entry)) return IDS_LEFT_ENCRYPTED;
+    if (LA(entry_is_encrypted)(entry)) return IDS_LEFT_ENCRYPTED;
     return ids_archive_named(path) ? IDS_LEFT_ARCHIVE : IDS_LEFT_KINDS;
 }
 
@@ -323,11 +323,11 @@ static int add_member(struct ids_member_list *list, size_t *room, struct archive
         free(copy);
         return ids_no_memory(err);
     }
-    int64_t seconds = archive_entry_mtime(entry), ns;
+    int64_t seconds = LA(entry_mtime)(entry), ns;
     if (__builtin_mul_overflow(seconds, 1000000000, &ns) ||
-        __builtin_add_overflow(ns, archive_entry_mtime_nsec(entry), &ns))
+        __builtin_add_overflow(ns, LA(entry_mtime_nsec)(entry), &ns))
         ns = 0;
-    int64_t size = archive_entry_size_is_set(entry) ? archive_entry_size(entry) : 0;
+    int64_t size = LA(entry_size_is_set)(entry) ? LA(entry_size)(entry) : 0;
     *member = (struct ids_member){.path = copy, .index = index, .size = size > 0 ? (uint64_t)size : 0, .mtime_ns = ns};
     return 0;
 }
@@ -337,7 +337,7 @@ static int list_entry(struct ids_archive *archive, struct archive_entry *entry, 
     errno = 0;
     const char *path = entry_path(entry);
     if (ran_out(archive)) return ids_no_memory(err);
-    if (archive_entry_filetype(entry) == AE_IFDIR) return 0;
+    if (LA(entry_filetype)(entry) == AE_IFDIR) return 0;
     if (!path || !*path) return leave_out(list, IDS_LEFT_SPECIAL, "", err);
     enum ids_left_out kind = judge(entry, path);
     return kind == IDS_LEFT_KINDS ? add_member(list, room, entry, path, archive->next - 1, err)

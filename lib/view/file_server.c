@@ -1,9 +1,9 @@
 #include "lib/view/file_server.h"
 
+#include "lib/base/library.h"
 #include "lib/base/random.h"
 
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -62,18 +62,8 @@ static int load_library(struct ids_error *err) {
 #else
 static int load_library(struct ids_error *err) {
 #define NAME_AND_PLACE(name) {"MHD_" #name, &http.name},
-    static const struct {
-        const char *name;
-        void *place;
-    } calls[] = {CALLS(NAME_AND_PLACE)};
-    void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
-    if (!library) return ids_fail(err, IDS_UNSUPPORTED, "cannot serve without libmicrohttpd: %s", dlerror());
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        void *call = dlsym(library, calls[i].name);
-        if (!call) return ids_fail(err, IDS_UNSUPPORTED, "libmicrohttpd lacks %s", calls[i].name);
-        memcpy(calls[i].place, &call, sizeof call);
-    }
-    return 0;
+    static const struct ids_library_call calls[] = {CALLS(NAME_AND_PLACE)};
+    return ids_library_load("libmicrohttpd.so.12", calls, sizeof calls / sizeof *calls, err);
 }
 #endif
 
