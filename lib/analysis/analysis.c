@@ -16,6 +16,7 @@ void ids_analysis_done(struct ids_analysis *analysis) {
     free(analysis->compile_sources);
     ids_steps_done(analysis);
     ids_ledger_done(&analysis->ledger);
+    ids_op_costs_end(analysis);
     ids_op_costs_done(&analysis->costs);
 }
 
@@ -68,7 +69,7 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
                                single_events ? ids_gather_devices : sum_up_devices, err);
     /* The others were only there for what the chosen ones waited for. */
     analysis.busy_count = analysis.chosen_count;
-    if (!code) code = ids_op_costs_make(&analysis, err);
+    ids_op_costs_end(&analysis);
     if (!code) code = ids_run_analyzers(&analysis, report, err);
     struct ids_grade_rules rules;
     ids_grade_rules_default(params, &rules);

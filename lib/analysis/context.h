@@ -125,8 +125,9 @@ struct ids_analysis {
     struct ids_steps steps;
     struct ids_ledger ledger;
     struct ids_op_costs costs;
-    void **gathered; /* by ids_analyzers: its sums (gathering.c) */
-    void *sums;      /* those of the analyzer that runs */
+    struct ids_op_counting *op_counting; /* while they are counted; NULL: no op has any figure */
+    void **gathered;                     /* by ids_analyzers: its sums (gathering.c) */
+    void *sums;                          /* those of the analyzer that runs */
 };
 
 /* When a part of the run's window begins; IDS_PARTS: when the window ends. */
@@ -181,8 +182,10 @@ int ids_gather_devices(struct ids_analysis *analysis, uint32_t from, uint32_t to
 /* Runs all analyzers, which read their sums. */
 int ids_run_analyzers(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err);
 void ids_gathered_done(struct ids_analysis *analysis);
-/* What the ops computed and moved: analysis->costs (op_costs_making.c). */
-int ids_op_costs_make(struct ids_analysis *analysis, struct ids_error *err);
+/* What the ops computed and moved: analysis->costs (op_costs_making.c). Gathering counts each device in turn. */
+int ids_op_costs_begin(struct ids_analysis *analysis, struct ids_error *err);
+int ids_op_costs_count(struct ids_op_counting *counting, size_t b, struct ids_error *err);
+void ids_op_costs_end(struct ids_analysis *analysis);
 
 /* The step that a host event lies in, directly or through what caused it; NULL when none. */
 const struct ids_step *ids_step_of_host_event(const struct ids_analysis *analysis, const struct ids_event *event);

@@ -19,7 +19,8 @@ static int make_room(struct ids_analysis *analysis, struct ids_error *err) {
 }
 
 int ids_gather_hosts(struct ids_analysis *analysis, struct ids_error *err) {
-    int code = make_room(analysis, err);
+    int code = ids_op_costs_begin(analysis, err);
+    if (!code) code = make_room(analysis, err);
     for (uint32_t host = 0; host < analysis->trace->host_count; host++) {
         for (int i = 0; i < ids_analyzer_count && !code; i++) {
             const struct ids_gathering *gathering = &ids_analyzers[i]->gathering;
@@ -29,30 +30,34 @@ int ids_gather_hosts(struct ids_analysis *analysis, struct ids_error *err) {
     return code;
 }
 
-/* Devices that are summed up, by each analyzer for itself. */
+/* Devices that are summed up: what their ops cost, and by each analyzer for itself. */
 struct devices {
     const struct ids_analysis *analysis;
     uint32_t from, to;
     struct outcome {
         int code;
         struct ids_error err;
-    } * of; /* by ids_analyzers */
+    } * of; /* first of the costs, then by ids_analyzers */
 };
 
-static void gather(void *context, size_t analyzer) {
+static void gather(void *context, size_t i) {
     const struct devices *devices = context;
     const struct ids_analysis *analysis = devices->analysis;
-    const struct ids_gathering *gathering = &ids_analyzers[analyzer]->gathering;
-    struct outcome *outcome = &devices->of[analyzer];
-    for (uint32_t b = devices->from; b < devices->to && gathering->device && !outcome->code; b++)
-        outcome->code = gathering->device(analysis, &analysis->busy[b], analysis->gathered[analyzer], &outcome->err);
+    struct outcome *outcome = &devices->of[i];
+    for (uint32_t b = devices->from; b < devices->to && !outcome->code; b++) {
+        const struct ids_gathering *gathering = i ? &ids_analyzers[i - 1]->gathering : NULL;
+        if (!gathering)
+            outcome->code = ids_op_costs_count(analysis->op_counting, b, &outcome->err);
+        else if (gathering->device)
+            outcome->code = gathering->device(analysis, &analysis->busy[b], analysis->gathered[i - 1], &outcome->err);
+    }
 }
 
-/* Each analyzer goes through these devices, so that they are together no more than what memory should hold of them
+/* Each goes through these devices, so that they are together no more than what memory should hold of them
  * (lib/base/far.h). */
 static int gather_some(struct ids_analysis *analysis, uint32_t from, uint32_t to, uint64_t events,
                        struct ids_error *err) {
-    size_t count = (size_t)ids_analyzer_count;
+    size_t count = 1 + (size_t)ids_analyzer_count;
     struct devices devices = {.analysis = analysis, .from = from, .to = to, .of = calloc(count, sizeof *devices.of)};
     if (!devices.of) return ids_no_memory(err);
     if (events >= ids_jobs_least_events())

@@ -47,12 +47,37 @@ static int add_guest(struct guests *guests, uint64_t key, const struct ids_event
 }
 
 /* Which devices run it together; the devices are numbered as they are ordered in the run, where the groups name as
- * many. */
-static uint64_t group_of(const struct ids_trace *trace, const struct ids_event *event, uint64_t devices,
-                         uint64_t place) {
+ * many. `known`: of the device, by op. */
+static int group_of(const struct ids_trace *trace, const struct ids_event *event, uint64_t devices, uint64_t place,
+                    struct ids_keymap *known, uint64_t *ret_group) {
+    *ret_group = 0;
     if (event->op == IDS_NONE) return 0; /* Kineto's list of ranks is part of the name */
-    struct ids_text groups = ids_strings_text(&trace->strings, trace->ops[event->op].groups);
-    return ids_replica_groups_members(groups) == devices ? ids_replica_group_of(groups, place) : 0;
+    uint64_t *group = ids_keymap_at(known, (uint64_t)event->op + 1);
+    if (!group) return -1;
+    if (!*group) {
+        struct ids_text groups = ids_strings_text(&trace->strings, trace->ops[event->op].groups);
+        *group = (ids_replica_groups_members(groups) == devices ? ids_replica_group_of(groups, place) : 0) + 1;
+    }
+    *ret_group = *group - 1;
+    return 0;
+}
+
+static int gather_device(const struct ids_trace *trace, const struct ids_device *device, uint64_t devices,
+                         uint64_t place, struct guests *guests) {
+    const struct ids_events *lists[] = {&device->activity, &device->async};
+    struct ids_keymap known = {0};
+    int failed = 0;
+    for (size_t l = 0; l < 2; l++) {
+        struct ids_cursor cursor = ids_cursor_over(lists[l]);
+        for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
+            if (!ids_is_collective_run(trace, event)) continue;
+            uint64_t key = ids_key_of(ids_collective_key(trace, event), ids_clock_of_device(trace, device)), group;
+            failed = group_of(trace, event, devices, place, &known, &group);
+            if (!failed) failed = add_guest(guests, ids_key_of(key, group), event);
+        }
+    }
+    ids_keymap_done(&known);
+    return failed;
 }
 
 static int gather(const struct ids_trace *trace, struct guests *guests) {
@@ -60,15 +85,7 @@ static int gather(const struct ids_trace *trace, struct guests *guests) {
     for (size_t d = 0; d < trace->device_count; d++) devices += trace->devices[d].activity.count > 0;
     for (size_t d = 0; d < trace->device_count; d++) {
         const struct ids_device *device = &trace->devices[d];
-        const struct ids_events *lists[] = {&device->activity, &device->async};
-        for (size_t l = 0; l < 2; l++) {
-            struct ids_cursor cursor = ids_cursor_over(lists[l]);
-            for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-                if (!ids_is_collective_run(trace, event)) continue;
-                uint64_t key = ids_key_of(ids_collective_key(trace, event), ids_clock_of_device(trace, device));
-                if (add_guest(guests, ids_key_of(key, group_of(trace, event, devices, place)), event)) return -1;
-            }
-        }
+        if (gather_device(trace, device, devices, place, guests)) return -1;
         place += device->activity.count > 0;
     }
     return 0;

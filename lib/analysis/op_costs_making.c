@@ -1,4 +1,5 @@
-/* op_costs_making.c - what each op computed and moved on each device. */
+/* op_costs_making.c - what each op computed and moved on each device, a device at a time, beside what analyzers sum up
+ * of it (gathering.c). */
 #include "lib/analysis/context.h"
 #include "lib/analysis/device_sweep.h"
 #include "lib/analysis/ledger.h"
@@ -23,14 +24,15 @@ struct ran {
     uint64_t begun, begun_in_steps; /* runs, where the file tells them apart; else 0 */
     struct part first;              /* under the first name that was met */
     struct part rarest;             /* of several kernels; else its count is 0 */
+    uint32_t op;
 };
 
-struct counting {
-    struct ids_analysis *analysis;
+struct ids_op_counting {
+    const struct ids_analysis *analysis;
     struct ids_op_costs *costs;
-    struct ran *ran;   /* by op */
-    uint32_t *touched; /* ops that the device ran */
-    size_t touched_count;
+    struct ran *ran; /* ops that the device ran */
+    size_t ran_count, ran_room;
+    uint32_t *place;          /* by op: index of `ran` + 1; 0: the device did not run it so far */
     struct ids_keymap places; /* op and name of another kernel than its first one -> index of parts + 1 */
     struct part *parts;
     size_t part_count, part_room;
@@ -46,8 +48,20 @@ static int has_cost(const struct ids_op *op) {
     return op->cost_source != IDS_COST_UNKNOWN && !op->container && (!op->marker || is_copy_aside(op));
 }
 
+/* NULL when memory ran out. */
+static struct ran *ran_of(struct ids_op_counting *counting, uint32_t op) {
+    uint32_t *place = &counting->place[op];
+    if (!*place) {
+        struct ran *fresh = IDS_PUSH(counting->ran, counting->ran_count, counting->ran_room);
+        if (!fresh) return NULL;
+        *fresh = (struct ran){.op = op};
+        *place = (uint32_t)counting->ran_count;
+    }
+    return &counting->ran[*place - 1];
+}
+
 /* Of the event's op the part that has its name; NULL when memory ran out. */
-static struct part *part_of(struct counting *counting, struct ran *ran, const struct ids_event *event) {
+static struct part *part_of(struct ids_op_counting *counting, struct ran *ran, const struct ids_event *event) {
     uint32_t name = counting->analysis->trace->names[event->name].text;
     if (!ran->first.count) ran->first = (struct part){.op = event->op, .name = name};
     if (ran->first.name == name) return &ran->first;
@@ -65,11 +79,10 @@ static int64_t own_time(const struct ids_busy *busy, const struct ids_event *eve
     return event->self_ps < own_ps ? event->self_ps : own_ps;
 }
 
-static int count_event(struct counting *counting, const struct ids_busy *busy, const struct ids_event *event) {
-    struct ran *ran = &counting->ran[event->op];
+static int count_event(struct ids_op_counting *counting, const struct ids_busy *busy, const struct ids_event *event) {
+    struct ran *ran = ran_of(counting, event->op);
     int64_t own_ps = own_time(busy, event);
-    if (!ran->first.count) counting->touched[counting->touched_count++] = event->op;
-    struct part *part = part_of(counting, ran, event);
+    struct part *part = ran ? part_of(counting, ran, event) : NULL;
     if (!part) return -1;
     ids_sum(&ran->self_ps, own_ps);
     ids_sum(&part->ps, own_ps);
@@ -94,11 +107,12 @@ static void keep_rarest(struct part *rarest, const struct part *part) {
 }
 
 /* Leaves in `first` of each op the part that has most of its time. */
-static void find_longest_parts(struct counting *counting) {
+static void find_longest_parts(struct ids_op_counting *counting) {
     for (size_t i = 0; i < counting->part_count; i++) {
-        struct part *part = &counting->parts[i], *first = &counting->ran[part->op].first;
-        keep_rarest(&counting->ran[part->op].rarest, first);
-        keep_rarest(&counting->ran[part->op].rarest, part);
+        struct ran *ran = &counting->ran[counting->place[counting->parts[i].op] - 1];
+        struct part *part = &counting->parts[i], *first = &ran->first;
+        keep_rarest(&ran->rarest, first);
+        keep_rarest(&ran->rarest, part);
         if (part->ps > first->ps || (part->ps == first->ps && part->count < first->count)) *first = *part;
     }
     counting->part_count = 0;
@@ -181,49 +195,52 @@ static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran
 }
 
 static int see_stretch(void *context, const struct ids_stretch *stretch, struct ids_error *err) {
-    struct counting *counting = context;
+    struct ids_op_counting *counting = context;
     uint32_t op = stretch->state & IDS_IS_BUSY ? stretch->event->op : IDS_NONE;
     (void)err;
-    if (op != IDS_NONE && counting->ran[op].first.count)
-        ids_sum(&counting->ran[op].device_ps, stretch->to_ps - stretch->from_ps);
+    if (op != IDS_NONE && counting->place[op])
+        ids_sum(&counting->ran[counting->place[op] - 1].device_ps, stretch->to_ps - stretch->from_ps);
     return 0;
 }
 
 /* Each moment of the device is that of the op to which the ledger books it. */
-static int divide_device(struct counting *counting, const struct ids_busy *busy, struct ids_error *err) {
+static int divide_device(struct ids_op_counting *counting, const struct ids_busy *busy, struct ids_error *err) {
     if (!counting->sweep_room && ids_sweep_room_new(counting->analysis, &counting->sweep_room, err)) return -1;
     return ids_sweep_device(counting->sweep_room, busy, busy->start_ps, busy->end_ps, see_stretch, counting, err);
 }
 
-static int count_device(struct counting *counting, size_t b, struct ids_error *err) {
-    const struct ids_analysis *analysis = counting->analysis;
-    const struct ids_busy *busy = &analysis->busy[b];
-    const struct ids_trace *trace = analysis->trace;
-    struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
+static void add_costs(struct ids_op_counting *counting, const struct ran *ran, size_t b, const struct ids_peaks *peaks,
+                      int are_beside) {
     struct ids_op_costs *costs = counting->costs;
+    struct ids_op_cost cost = cost_of(&counting->analysis->trace->ops[ran->op], ran, peaks, are_beside);
+    ids_op_cost_add(&costs->of_op[ran->op], &cost);
+    ids_op_cost_add(&costs->of_device[b], &cost);
+    double share = cost.runs ? (double)runs_in_steps_of(ran) / (double)cost.runs : 0;
+    costs->in_steps[b].flops += cost.model_flops * share;
+    costs->in_steps[b].time += cost.model_time * share;
+}
+
+int ids_op_costs_count(struct ids_op_counting *counting, size_t b, struct ids_error *err) {
+    if (!counting) return 0;
+    const struct ids_busy *busy = &counting->analysis->busy[b];
+    const struct ids_trace *trace = counting->analysis->trace;
+    struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
     int64_t self_ps = 0;
     int failed = 0;
     for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
         ids_sum(&self_ps, own_time(busy, event));
         if (event->op != IDS_NONE && has_cost(&trace->ops[event->op])) failed = count_event(counting, busy, event);
     }
-    struct ids_peaks peaks = ids_peaks_of(trace, busy->device, &analysis->params);
+    struct ids_peaks peaks = ids_peaks_of(trace, busy->device, &counting->analysis->params);
     int are_beside = peaks.bandwidth > 0 && self_ps > ids_time_in(busy, IDS_IS_BUSY);
     if (!failed && are_beside) failed = divide_device(counting, busy, err);
     find_longest_parts(counting);
-    for (size_t i = 0; i < counting->touched_count; i++) {
-        uint32_t at = counting->touched[i];
-        struct ran *ran = &counting->ran[at];
-        struct ids_op_cost cost = cost_of(&trace->ops[at], ran, &peaks, are_beside);
-        ids_op_cost_add(&costs->of_op[at], &cost);
-        ids_op_cost_add(&costs->of_device[b], &cost);
-        double share = cost.runs ? (double)runs_in_steps_of(ran) / (double)cost.runs : 0;
-        costs->in_steps[b].flops += cost.model_flops * share;
-        costs->in_steps[b].time += cost.model_time * share;
-        *ran = (struct ran){0};
+    for (size_t i = 0; i < counting->ran_count; i++) {
+        add_costs(counting, &counting->ran[i], b, &peaks, are_beside);
+        counting->place[counting->ran[i].op] = 0;
     }
-    counting->touched_count = 0;
-    return failed;
+    counting->ran_count = 0;
+    return failed ? ids_no_memory(err) : 0;
 }
 
 /* ---- all ---- */
@@ -235,21 +252,30 @@ static int any_cost(const struct ids_trace *trace) {
     return 0;
 }
 
-int ids_op_costs_make(struct ids_analysis *analysis, struct ids_error *err) {
+int ids_op_costs_begin(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     struct ids_op_costs *costs = &analysis->costs;
-    struct counting counting = {.analysis = analysis, .costs = costs};
     if (!any_cost(trace)) return 0;
+    struct ids_op_counting *counting = analysis->op_counting = calloc(1, sizeof *counting);
+    if (!counting) return ids_no_memory(err);
+    counting->analysis = analysis;
+    counting->costs = costs;
+    counting->place = calloc(trace->op_count + 1, sizeof *counting->place);
     costs->of_op = calloc(trace->op_count + 1, sizeof *costs->of_op);
     costs->of_device = calloc(analysis->busy_count + 1, sizeof *costs->of_device);
     costs->in_steps = calloc(analysis->busy_count + 1, sizeof *costs->in_steps);
-    counting.ran = calloc(trace->op_count + 1, sizeof *counting.ran);
-    counting.touched = calloc(trace->op_count + 1, sizeof *counting.touched);
-    int failed = !costs->of_op || !costs->of_device || !costs->in_steps || !counting.ran || !counting.touched;
-    for (size_t b = 0; b < analysis->busy_count && !failed; b++) failed = count_device(&counting, b, err);
-    ids_sweep_room_free(counting.sweep_room);
-    free(counting.ran);
-    free(counting.touched);
-    free(counting.parts);
+    int failed = !costs->of_op || !costs->of_device || !costs->in_steps || !counting->place;
     return failed ? ids_no_memory(err) : 0;
+}
+
+void ids_op_costs_end(struct ids_analysis *analysis) {
+    struct ids_op_counting *counting = analysis->op_counting;
+    if (!counting) return;
+    ids_sweep_room_free(counting->sweep_room);
+    ids_keymap_done(&counting->places);
+    free(counting->ran);
+    free(counting->place);
+    free(counting->parts);
+    free(counting);
+    analysis->op_counting = NULL;
 }
