@@ -21,6 +21,10 @@
     "SELECT CASE WHEN x <= 1.000000001 THEN x END FROM (SELECT " sum \
     " * 1.0 / " WINDOWS_WITH(column) " AS x FROM op_costs WHERE run = :run)"
 
+#define JUDGED_SHARE                                                                                                 \
+    "coalesce(sum(CASE WHEN roof_ps IS NOT NULL THEN self_ps END), 0) * 1.0 / (SELECT sum(self_ps) FROM activities " \
+    "WHERE run = :run AND is_active = 1 AND is_beside = 0)"
+
 static const struct ids_metric_def metrics[] = {
     {"efficiency.flops", "FLOP/s", IDS_UNIT_FLOPS, IDS_BETTER_HIGHER,
      "Operations that the ops of a device computed, by second of its window, the mean of the devices of which any are "
@@ -42,8 +46,9 @@ static const struct ids_metric_def metrics[] = {
      SHARE_OF_WINDOWS("(sum(bytes_ps) + coalesce(sum(copied_ps), 0))", "bytes")},
     {"efficiency.memory_bound", "bandwidth while memory-bound", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of the peak bandwidth that ops reach which memory bounds. Only where these are most of the time of ops "
-     "with a roofline, for elsewhere it says little of the run.",
-     "SELECT CASE WHEN 2 * sum(CASE WHEN bound = 'memory' THEN self_ps ELSE 0 END) > sum(CASE WHEN roof_ps IS NOT NULL "
+     "with a roofline, and those at least half of the device time, for elsewhere it says little of the run.",
+     "SELECT CASE WHEN 2 * " JUDGED_SHARE
+     " >= 1 AND 2 * sum(CASE WHEN bound = 'memory' THEN self_ps ELSE 0 END) > sum(CASE WHEN roof_ps IS NOT NULL "
      "THEN self_ps ELSE 0 END) AND sum(CASE WHEN bound = 'memory' THEN roof_ps - self_ps ELSE 0 END) <= 0 THEN "
      "sum(CASE WHEN bound = 'memory' THEN roof_ps ELSE 0 END) * 1.0 / "
      "sum(CASE WHEN bound = 'memory' THEN self_ps ELSE 0 END) END FROM op_costs WHERE run = :run"},
@@ -58,8 +63,7 @@ static const struct ids_metric_def metrics[] = {
     {"efficiency.judged_share", "with a roofline", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of all device time of the ops whose operations, bytes and peaks are known. The other figures of this "
      "section say nothing of the rest.",
-     "SELECT coalesce(sum(CASE WHEN roof_ps IS NOT NULL THEN self_ps END), 0) * 1.0 / (SELECT sum(self_ps) FROM "
-     "activities WHERE run = :run AND is_active = 1 AND is_beside = 0) FROM op_costs WHERE run = :run"},
+     "SELECT " JUDGED_SHARE " FROM op_costs WHERE run = :run"},
     {"efficiency.model_flops", "model FLOP a step", IDS_UNIT_NUMBER, IDS_BETTER_NEITHER,
      "Operations of the model in a step, over all devices: --flops-per-step, else those that the file calls the "
      "model's, else those of products and convolutions without what is computed again for the backward pass.",
@@ -151,9 +155,11 @@ static const char *why_no_roof(const struct ids_op_cost *cost) {
     return cost->flops_time > 0 ? no_peak_bandwidth : cost->bytes_time > 0 ? IDS_NO_PEAK_FLOPS : no_peaks;
 }
 
-static void put_memory_bound(struct ids_report *report, const char *device, const struct ids_op_cost *cost) {
+static void put_memory_bound(struct ids_report *report, const char *device, const struct ids_op_cost *cost,
+                             int is_little_judged) {
     const char *missing = why_no_roof(cost);
     if (!missing && cost->memory_time * 2 <= cost->judged_time) missing = "memory does not bound most of the time";
+    if (!missing && is_little_judged) missing = "less than half of the device time has a roofline";
     ids_efficiency_share(report, "efficiency.memory_bound", device, cost->memory_roof, cost->memory_time, missing);
 }
 
@@ -172,7 +178,8 @@ static void add_device(struct costs_in_windows *sum, const struct ids_op_cost *c
 }
 
 /* Of one device, or of all together (device NULL). */
-static void put_efficiency(struct ids_report *report, const char *device, const struct costs_in_windows *sum) {
+static void put_efficiency(struct ids_report *report, const char *device, const struct costs_in_windows *sum,
+                           int is_little_judged) {
     const struct ids_op_cost *cost = &sum->cost;
     struct ids_metric *flops =
         put_rate(report, "efficiency.flops", IDS_UNIT_FLOPS, device, cost->has_flops, cost->flops, sum->flops);
@@ -185,7 +192,7 @@ static void put_efficiency(struct ids_report *report, const char *device, const 
     ids_efficiency_share(report, "efficiency.bandwidth_share", device, cost->bytes_time + cost->copied_time, sum->bytes,
                          why_no_bytes(cost));
     ids_efficiency_share(report, "efficiency.roofline_loss", device, cost->lost_time, sum->roof, why_no_roof(cost));
-    put_memory_bound(report, device, cost);
+    put_memory_bound(report, device, cost, is_little_judged);
 }
 
 /* ---- tables ---- */
@@ -339,6 +346,10 @@ static int list_programs(struct ids_report *report) {
 
 /* ---- all ---- */
 
+static double window_of(const struct ids_busy *busy) {
+    return (double)(busy->end_ps - busy->start_ps) * 1e-12;
+}
+
 static int put_metrics(const struct ids_analysis *analysis, struct ids_report *report) {
     struct costs_in_windows all = {.by_shapes = analysis->trace->call_cost_count > 0};
     double time = (double)ids_windows_total(analysis) * 1e-12;
@@ -348,19 +359,21 @@ static int put_metrics(const struct ids_analysis *analysis, struct ids_report *r
         return 0;
     }
     for (size_t b = 0; b < analysis->busy_count && of_device; b++) {
-        const struct ids_busy *busy = &analysis->busy[b];
-        double window = (double)(busy->end_ps - busy->start_ps) * 1e-12;
-        struct costs_in_windows alone = {.by_shapes = all.by_shapes};
-        if (window <= 0) continue;
-        add_device(&alone, &of_device[b], window);
-        add_device(&all, &of_device[b], window);
-        if (analysis->busy_count > 1) put_efficiency(report, busy->device->key, &alone);
+        if (window_of(&analysis->busy[b]) > 0) add_device(&all, &of_device[b], window_of(&analysis->busy[b]));
     }
-    put_efficiency(report, NULL, &all);
     const struct ids_table *categories = ids_report_find_table(report, "op_categories");
     double device_time = 0;
     for (size_t row = 0; categories && row < categories->row_count; row++)
         device_time += (double)cell(categories, row, "self").i * 1e-12;
+    int is_little_judged = 2 * all.cost.judged_time < device_time;
+    for (size_t b = 0; b < analysis->busy_count && of_device && analysis->busy_count > 1; b++) {
+        const struct ids_busy *busy = &analysis->busy[b];
+        struct costs_in_windows alone = {.by_shapes = all.by_shapes};
+        if (window_of(busy) <= 0) continue;
+        add_device(&alone, &of_device[b], window_of(busy));
+        put_efficiency(report, busy->device->key, &alone, is_little_judged);
+    }
+    put_efficiency(report, NULL, &all, is_little_judged);
     ids_efficiency_share(report, "efficiency.judged_share", NULL, all.cost.judged_time, device_time,
                          device_time > 0 ? NULL : ids_no_activity_reason(analysis));
     return ids_model_flops_put(analysis, report);
