@@ -1,79 +1,9 @@
 /* analyzers/advice: what is said first, on how much it rests, and what is not said, over texts of formats/mini.c. */
-#include "lib/analysis/analysis.h"
 #include "lib/analysis/context.h"
-#include "tests/support/mini_trace.h"
+#include "tests/support/advise_on.h"
 #include "tests/support/suite.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-
-static struct ids_report report;
-
-static void advise_on(const char *text) {
-    struct ids_error err = IDS_ERROR_INIT;
-    struct ids_params params;
-    struct ids_trace *trace = mini_trace(text);
-    ids_params_default(&params);
-    ids_report_init(&report);
-    ck_assert_int_eq(ids_analyze(trace, &params, &report, &err), 0);
-    ids_trace_free(trace);
-}
-
-/* Steps one after another; each begins on the host with what its letter says, then launches a kernel and waits for
- * nothing:
- *   c compiles g (900 us)    i takes input (900 us)    m the same, from a stage that works    . nothing
- *   a is in cudaMalloc (900 us)    d dispatches f (900 us)    l takes input for long (30 ms)
- *   w has no core (30 ms)
- * and the device computes `work_us` after that. */
-static void record(const char *steps, int first_number, int work_us) {
-    enum { SHORT_US = 900, LONG_US = 30000 };
-    static char text[1 << 17], device[1 << 15], host[1 << 15];
-    size_t on_device = 0, on_host = 0;
-    int at = 0;
-    for (int step = 0; steps[step]; step++) {
-        int begin = at, launch = at + 20;
-        static const struct {
-            char letter;
-            const char *events;
-        } doings[] = {{'c', "%dus 900us PjitFunction(g)\n%dus 899us backend_compile_and_load\n"},
-                      {'i', "%dus 900us Iterator::Model\n%dus 1us Iterator::Root\n"},
-                      {'l', "%dus 30000us Iterator::Model\n%dus 1us Iterator::Root\n"},
-                      {'w', "%dus 30000us \"$python wait_for_core\"\n%dus 0us cudaGetDevice\n"},
-                      {'m', "%dus 900us Iterator::Model\n%dus 899us Iterator::Model::Map\n"},
-                      {'d', "%dus 900us PjitFunction(f)\n%dus 0us ParseArguments\n"},
-                      {'a', "%dus 900us cudaMalloc\n%dus 0us cudaGetDevice\n"}};
-        for (size_t d = 0; d < sizeof doings / sizeof *doings; d++) {
-            if (steps[step] != doings[d].letter) continue;
-            launch = at + 20 + (steps[step] == 'l' || steps[step] == 'w' ? LONG_US : SHORT_US);
-            on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, doings[d].events, at + 10, at + 10);
-        }
-        on_host += (size_t)snprintf(host + on_host, sizeof host - on_host,
-                                    "%dus 1us cudaLaunchKernel correlation_id=%d\n", launch, step + 1);
-        on_device += (size_t)snprintf(device + on_device, sizeof device - on_device, "%dus %dus k correlation_id=%d\n",
-                                      launch + 2, work_us, step + 1);
-        at = launch + 2 + work_us;
-        on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, "%dus %dus train step_num=%d _r=1\n", begin,
-                                    at - begin, first_number + step);
-    }
-    snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n%splane /host:CPU\nline 9 t\n%s", device,
-             host);
-    advise_on(text);
-}
-
-static const struct ids_advice *about(const char *words) {
-    for (size_t i = 0; i < report.advice_count; i++) {
-        if (strstr(report.advice[i].what, words)) return &report.advice[i];
-    }
-    return NULL;
-}
-
-static int first_is(const char *account) {
-    return report.advice_count && report.advice[0].account && !strcmp(report.advice[0].account, account);
-}
-
-static int evidence_has(size_t piece, const char *words) {
-    return strstr(report.advice[piece].evidence, words) != NULL;
-}
 
 #define LITTLE "Too little was recorded"
 #define WARM_UP "The first step is warm-up"
@@ -272,188 +202,6 @@ START_TEST(what_is_little_is_left_out) {
 }
 END_TEST
 
-/* Four steps of 1 ms with so many kernels of 20 us back to back, launched in one go at its begin, and one more
- * kernel of no step. */
-static const char *plane_stats = "", *kernel_name = "k";
-
-static void record_kernels(int a_step, const char *stats, int last_at_us) {
-    static char text[1 << 16];
-    size_t length = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0 %s\nline 1 \"Stream #1\"\n", plane_stats);
-    for (int k = 0; k < 4 * a_step; k++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us %s correlation_id=%d %s\n",
-                                   1000 * (k / a_step) + 20 * (k % a_step) + 1, kernel_name, k + 1, stats);
-    length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us last\nplane /host:CPU\nline 9 t\n",
-                               last_at_us);
-    for (int step = 0; step < 4; step++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 1000us train step_num=%d _r=1\n",
-                                   1000 * step, step);
-    for (int k = 0; k < 4 * a_step; k++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 0us cudaLaunchKernel correlation_id=%d\n",
-                                   1000 * (k / a_step), k + 1);
-    advise_on(text);
-}
-
-START_TEST(many_small_kernels_are_said) {
-    record_kernels(40, "", 4000);
-    ck_assert_ptr_nonnull(about("Many small kernels"));
-    ids_report_done(&report);
-    record_kernels(9, "", 4000); /* below ten a step */
-    ck_assert_ptr_null(about("Many small kernels"));
-    ids_report_done(&report);
-}
-END_TEST
-
-START_TEST(what_keeps_small_kernels_apart_is_evidence) {
-    kernel_name = "k hlo_op=s.1 hlo_module=m program_id=1";
-    plane_stats = "\nhlo module=m name=s.1 opcode=sine program=1 split=reduction";
-    record_kernels(40, "", 4000);
-    plane_stats = "", kernel_name = "k";
-    const struct ids_advice *small = about("Many small kernels");
-    ck_assert_ptr_nonnull(small);
-    ck_assert_msg(strstr(small->evidence, "could fuse, behind 100.0 % of the time: reduction") != NULL, "%s",
-                  small->evidence);
-    ids_report_done(&report);
-}
-END_TEST
-
-START_TEST(low_occupancy_is_said_where_the_device_computes) {
-    record_kernels(40, "kernel_details=\"regs:8 occ_pct:50\"", 4000);
-    ck_assert_ptr_nonnull(about("Low occupancy"));
-    ids_report_done(&report);
-    record_kernels(40, "kernel_details=\"regs:8 occ_pct:51\"", 4000);
-    ck_assert_ptr_null(about("Low occupancy"));
-    ids_report_done(&report);
-    record_kernels(12, "kernel_details=\"regs:8 occ_pct:50\"", 4000); /* 240 us of each ms */
-    ck_assert_ptr_null(about("Low occupancy"));
-    ids_report_done(&report);
-}
-END_TEST
-
-/* Of an A100, whose 40 kernels a step are all alike. */
-static const char *device_stats = "device_vendor=Nvidia core_count=108 compute_cap_major=8 compute_cap_minor=0";
-static void occupancy_of(const char *kernel, const char *details) {
-    static char stats[256];
-    plane_stats = device_stats;
-    kernel_name = kernel;
-    snprintf(stats, sizeof stats, "kernel_details=\"%s\"", details);
-    record_kernels(40, stats, 4000);
-    plane_stats = "";
-    kernel_name = "k";
-}
-
-START_TEST(what_limits_the_occupancy_is_said) {
-    static const struct {
-        const char *kernel, *details, *said;
-    } cases[] = {
-        {"k", "regs:128 shm:0 grid:2160,1,1 block:256,1,1", "limited by registers (128 a thread)"},
-        {"k", "regs:32 shm:65536 grid:2160,1,1 block:256,1,1", "limited by shared memory (65.54 kB a block)"},
-        {"k", "regs:32 shm:0 grid:2160,1,1 block:1024,1,1", NULL}, /* 100 % */
-        {"k", "regs:16 shm:0 grid:34560,1,1 block:32,1,1", "limited by the number of blocks (of 32,1,1 threads)"},
-        {"k", "regs:32 shm:0 grid:54,1,1 block:256,1,1", "limited by the grid (54,1,1)"},
-        {"k", "regs:128 shm:0 grid:54,1,1 block:256,1,1", "limited by the grid (54,1,1)"},
-        {"cudnn::bn_bw_1C11_kernel_new<float>", "regs:128 shm:0 grid:2160,1,1 block:256,1,1", NULL}, /* a library's */
-        {"volta_dgemm_64x64_nn", "regs:128 shm:0 grid:2160,1,1 block:256,1,1", NULL},
-        {"ampere_sgemm_128x64_nn", "regs:128 shm:0 grid:2160,1,1 block:256,1,1", NULL}, /* its tiles lie in registers */
-        {"ampere_fp16_s16816gemm_fp16", "regs:128 shm:0 grid:2160,1,1 block:256,1,1", NULL}, /* hides it otherwise */
-        {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "regs:96 shm:0 grid:24,1,1 block:512,1,1", NULL},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        occupancy_of(cases[i].kernel, cases[i].details);
-        const struct ids_advice *said = about("Low occupancy");
-        ck_assert_msg(!said == !cases[i].said, "%s: %s", cases[i].details, said ? said->what : "nothing");
-        if (said) ck_assert_msg(strstr(said->what, cases[i].said) != NULL, "%s", said->what);
-        ids_report_done(&report);
-    }
-}
-END_TEST
-
-/* Ops of a TPU, 40 of 20 us in each of 4 ms, and samples of throttling. */
-static void record_clock(const char *scale, int throttled) {
-    static char text[1 << 16];
-    static const char op[] = "\"%a.1 = f32[8]{0} fusion(f32[8]{0} %p.1)\"";
-    size_t length = (size_t)snprintf(text, sizeof text,
-                                     "plane /device:TPU:0\nmeta %s hlo_category=\"loop fusion\" program_id=1\n"
-                                     "line 2 \"XLA Ops\"\n",
-                                     op);
-    for (int i = 0; i < 160; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us %s \"Time Scale Multiplier=%s\"\n",
-                                   25 * i, op, scale);
-    length += (size_t)snprintf(text + length, sizeof text - length, "line 3 _counters_\n");
-    for (int i = 0; i < 100; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 0us \"Throttle\" Throttle=%d\n", 30 * i,
-                                   i < throttled);
-    advise_on(text);
-}
-
-START_TEST(a_clock_that_is_held_back_is_said) {
-    record_clock("0.97", 5);
-    ck_assert_ptr_nonnull(about("clock is held back"));
-    ck_assert_ptr_nonnull(about("device is throttled"));
-    ids_report_done(&report);
-    record_clock("0.99", 4);
-    ck_assert_ptr_null(about("clock is held back"));
-    ck_assert_ptr_null(about("device is throttled"));
-    ids_report_done(&report);
-}
-END_TEST
-
-/* Kernels of 20 us each 40 us, and an op on the CPU in so many us of the idle 20. */
-static void record_host_op(int us) {
-    static char text[1 << 16];
-    size_t length = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
-    for (int i = 0; i < 60; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us k\n", 40 * i);
-    length += (size_t)snprintf(text + length, sizeof text - length, "plane /host:CPU\nline 9 worker\n");
-    for (int i = 0; us && i < 59; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length,
-                                   "%dus %dus dot.1 hlo_op=dot.1 hlo_module=jit_host program_id=3 run_id=%d "
-                                   "device_ordinal=0\n",
-                                   40 * i + 15, us + 5, i + 1);
-    advise_on(text);
-}
-
-START_TEST(ops_on_the_host_are_said) {
-    record_host_op(2);
-    ck_assert_ptr_nonnull(about("on the host's CPU"));
-    ck_assert_ptr_nonnull(strstr(about("on the host's CPU")->what, "(most: dot.1 of jit_host)"));
-    ids_report_done(&report);
-    record_host_op(1);
-    ck_assert_ptr_null(about("on the host's CPU"));
-    ids_report_done(&report);
-}
-END_TEST
-
-START_TEST(matrix_units_that_are_missed_are_said) {
-    occupancy_of("ampere_sgemm_128x64_nn", "regs:32 shm:0 grid:2160,1,1 block:1024,1,1");
-    ck_assert_ptr_nonnull(about("beside the matrix units"));
-    ids_report_done(&report);
-    occupancy_of("cutlass_80_tensorop_s1688gemm", "regs:32 shm:0 grid:2160,1,1 block:1024,1,1");
-    ck_assert_ptr_null(about("beside the matrix units"));
-    ids_report_done(&report);
-}
-END_TEST
-
-/* f32 on the Tensor Cores of a V100: not as it is, but as f16. A P100 has none. */
-START_TEST(cores_for_half_are_said) {
-    const char *a100 = device_stats;
-    device_stats = "device_vendor=Nvidia core_count=80 compute_cap_major=7 compute_cap_minor=0 memory_size=17000000000";
-    occupancy_of("volta_sgemm_128x64_nn", "regs:122 shm:0 grid:2160,1,1 block:128,1,1");
-    const struct ids_advice *said = about("beside the matrix units");
-    ck_assert_ptr_nonnull(said);
-    ck_assert_msg(strstr(said->what, "f16") && !strstr(said->what, "tensorfloat32"), "%s", said->what);
-    ck_assert_msg(strstr(said->evidence, "up to 8.0 times as much: 125 TFLOP/s instead of 15.7") != NULL, "%s",
-                  said->evidence);
-    ck_assert_str_eq(said->explain, "kernels.matrix_share");
-    ck_assert_ptr_null(about("Low occupancy"));
-    ids_report_done(&report);
-    device_stats = "device_vendor=Nvidia core_count=56 compute_cap_major=6 compute_cap_minor=0";
-    occupancy_of("maxwell_sgemm_128x64_nn", "regs:122 shm:0 grid:2160,1,1 block:128,1,1");
-    ck_assert_ptr_null(about("beside the matrix units"));
-    ids_report_done(&report);
-    device_stats = a100;
-}
-END_TEST
-
 START_TEST(time_outside_the_steps_is_said) {
     record_kernels(40, "", 9000); /* the steps are 4 of 9 ms */
     ck_assert_ptr_nonnull(about("Most of the window lies outside the steps"));
@@ -646,15 +394,15 @@ END_TEST
 
 /* 200 rounds in which a call of f of 20 us launches an op of 10 us; one of the calls takes 3 ms. */
 START_TEST(a_call_that_is_held_up_does_not_speak_for_all) {
-    enum { ROUNDS = 200, HELD_UP = 20, CALL_US = 20, LONG_US = 3000 };
+    enum { CALLS = 200, HELD_UP = 20, CALL_US = 20, LONG_US = 3000 };
     put("plane /host:CPU\nline 1 worker\n");
-    for (int i = 0, at = 0; i < ROUNDS; i++) {
+    for (int i = 0, at = 0; i < CALLS; i++) {
         at += i == HELD_UP ? LONG_US : CALL_US;
         put("%dus 10us dot.1 hlo_op=dot.1 hlo_module=jit_f run_id=%d\n", at, i + 1);
         at += 10;
     }
     put("line 2 python\n");
-    for (int i = 0, at = 0; i < ROUNDS; i++) {
+    for (int i = 0, at = 0; i < CALLS; i++) {
         int call_us = i == HELD_UP ? LONG_US : CALL_US;
         put("%dus %dus PjitFunction(f)\n%dus 5us \"CommonPjRtLoadedExecutable::Execute (jit_f)\" run_id=%d\n", at,
             call_us, at + call_us - 5, i + 1);
@@ -807,66 +555,17 @@ START_TEST(who_changes_from_step_to_step_is_no_one_rank) {
 }
 END_TEST
 
-/* Ten times 100 us: attention 50 us, of which a kernel of the user's has all, and an MLP of 50 us that computes 2e9
- * operations and moves 1e6 bytes: on a TPU of 100 TFLOP/s and 1000 GB/s 20 us of the 50. So 30 of 100 us are lost, all
- * by the MLP, of half of the time. */
-static void layers_of_a_tpu(const char *peaks) {
-    static char text[1 << 14];
-    size_t at = (size_t)snprintf(
-        text, sizeof text,
-        "plane /device:TPU:0 %s\n"
-        "meta k.1 hlo_category=custom-call program_id=1 flops=0 bytes_accessed=0 tf_op=\"jit(f)/my_attn/pallas_call\"\n"
-        "meta d.2 hlo_category=\"convolution fusion\" program_id=1 flops=2000000000 bytes_accessed=1000000 "
-        "tf_op=\"jit(f)/the_mlp/dot_general\"\n"
-        "line 2 \"XLA Ops\"\n",
-        peaks);
-    for (int i = 0; i < 10; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%dus 50us k.1\n%dus 50us d.2\n", i * 100, i * 100 + 50);
-    advise_on(text);
-}
-
-START_TEST(what_bounds_the_layers_is_said) {
-    layers_of_a_tpu("peak_teraflops_per_second=100.0 peak_hbm_bw_gigabytes_per_second=1000.0");
-    const struct ids_advice *advice = about("computes nearly all of the time");
-    ck_assert_ptr_nonnull(advice);
-    ck_assert_ptr_nonnull(strstr(advice->what, "50.0 % my_attn (attention): what most of it computes and moves is not "
-                                               "known; 50.0 % the_mlp (MLP): compute-bound, 40.0 TFLOP/s (40.0 % of "
-                                               "peak), 20.0 GB/s of memory (2.0 % of peak)"));
-    ck_assert_ptr_null(strstr(advice->what, "--peak-flops"));
-    advice = about("at its roofline");
-    ck_assert_ptr_nonnull(advice);
-    ck_assert_ptr_nonnull(strstr(advice->what, "would be 30.0 % shorter; 100.0 % of that is d.2"));
-    ck_assert_int_eq(advice->saves_ps, -1); /* what only wastes is told apart, and may be the same time */
-    ids_report_done(&report);
-}
-END_TEST
-
-/* Without peaks rates are said, how to have shares, and nothing of losses. */
-START_TEST(layers_without_peaks_have_rates) {
-    layers_of_a_tpu("");
-    const struct ids_advice *advice = about("computes nearly all of the time");
-    ck_assert_ptr_nonnull(advice);
-    ck_assert_ptr_nonnull(strstr(advice->what, "the_mlp (MLP): 40.0 TFLOP/s, 20.0 GB/s of memory. --device-kind"));
-    ck_assert_ptr_null(about("at its roofline"));
-    ids_report_done(&report);
-}
-END_TEST
-
 IDS_RUN_SUITE("advice", few_device_events_are_enough, the_slowest_stage_of_input_is_named,
               too_little_names_the_next_command, a_queue_counts_where_it_is_most_of_the_time,
               the_device_that_computes_decides, a_single_time_is_said_to_be_one,
               warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
               what_few_steps_lose_stands_behind_what_most_lose, a_call_that_is_held_up_does_not_speak_for_all,
               an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out,
-              many_small_kernels_are_said, what_keeps_small_kernels_apart_is_evidence,
-              low_occupancy_is_said_where_the_device_computes, what_limits_the_occupancy_is_said,
-              a_clock_that_is_held_back_is_said, ops_on_the_host_are_said, matrix_units_that_are_missed_are_said,
-              cores_for_half_are_said, time_outside_the_steps_is_said, the_step_that_opens_the_window_is_not_outside,
+              time_outside_the_steps_is_said, the_step_that_opens_the_window_is_not_outside,
               instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece, who_waits_less_decides,
               what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
               a_recording_that_is_not_open_is_no_cost, even_work_wins_no_more_than_there_is,
               a_culprit_with_a_place_takes_what_has_none, an_op_that_only_moves_is_named,
-              small_kernels_are_no_advice_where_fusing_wins_little, ops_of_a_large_program_cannot_be_jitted_more,
-              a_host_that_runs_ahead_is_no_evidence, a_tracer_that_makes_python_longer_is_named,
-              who_changes_from_step_to_step_is_no_one_rank, what_bounds_the_layers_is_said,
-              layers_without_peaks_have_rates)
+              ops_of_a_large_program_cannot_be_jitted_more, a_host_that_runs_ahead_is_no_evidence,
+              a_tracer_that_makes_python_longer_is_named, who_changes_from_step_to_step_is_no_one_rank,
+              small_kernels_are_no_advice_where_fusing_wins_little)

@@ -4,57 +4,22 @@
 #include "lib/fields/hlo.h"
 #include "lib/hlo/cost_matrix.h"
 #include "lib/hlo/element.h"
-#include "lib/hlo/finish.h"
 #include "lib/hlo/padding.h"
 #include "tests/support/mini_trace.h"
 #include "tests/support/pb_encode.h"
+#include "tests/support/put_module.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>
 
 enum { S8 = 2, F32 = 11, BF16 = 16, MOST_KEPT = 8 };
 
-static struct ids_hlo_module graph;
-static struct ids_error err;
 static struct pb kept[MOST_KEPT]; /* what attributes point into */
 static int kept_count;
-
-static void begin(void) {
-    ids_hlo_module_init(&graph);
-    err = (struct ids_error)IDS_ERROR_INIT;
-}
-
-static void computation(int is_fusion) {
-    struct ids_hlo_computation *place;
-    int64_t id = (int64_t)graph.computation_count + 1;
-    ck_assert_int_eq(ids_hlo_add_computation(&graph, &place, &err), 0);
-    *place = (struct ids_hlo_computation){
-        .id = id, .instructions = {(uint32_t)graph.instruction_count, 0}, .is_fusion = (uint8_t)is_fusion};
-    graph.entry_id = id;
-}
 
 static void end(void) {
     ids_hlo_module_done(&graph);
     while (kept_count) pb_free(&kept[--kept_count]);
-}
-
-/* Numbers end with -1. */
-static struct ids_hlo_range numbers(const int *at) {
-    struct ids_hlo_range range = {(uint32_t)graph.number_count, 0};
-    for (; *at >= 0; at++, range.count++) ck_assert_int_eq(ids_hlo_add_number(&graph, *at, &err), 0);
-    return range;
-}
-#define NUMBERS(...) numbers((const int[]){__VA_ARGS__, -1})
-
-static uint32_t array(int element, struct ids_hlo_range sizes) {
-    uint32_t index;
-    ck_assert_int_eq(ids_hlo_add_shape(&graph, &index, &err), 0);
-    graph.shapes[index] = (struct ids_hlo_shape){.dimensions = sizes,
-                                                 .first_part = IDS_HLO_NONE,
-                                                 .next_part = IDS_HLO_NONE,
-                                                 .layout = IDS_HLO_NONE,
-                                                 .element = (uint8_t)element};
-    return index;
 }
 
 /* The array with a layout, and tiles of two dimensions; width 0: without tiles. */
@@ -68,28 +33,6 @@ static uint32_t laid_out(uint32_t shape, struct ids_hlo_range minor_to_major, in
     }
     graph.shapes[shape].layout = layout;
     return shape;
-}
-
-/* Operands are indices of instructions; -1: none. */
-static uint32_t put(const char *opcode, uint32_t shape, int left, int right) {
-    struct ids_hlo_instruction *place;
-    struct ids_hlo_instruction made = {.opcode = {opcode, (uint32_t)strlen(opcode)},
-                                       .id = (int64_t)graph.instruction_count + 1,
-                                       .operands = {(uint32_t)graph.operand_count, 0},
-                                       .called = {(uint32_t)graph.called_count, 0},
-                                       .attributes = {(uint32_t)graph.attribute_count, 0},
-                                       .shape = shape,
-                                       .metadata = IDS_HLO_NONE,
-                                       .groups = IDS_HLO_NONE,
-                                       .loop = IDS_HLO_NONE};
-    const int operands[] = {left, right};
-    for (int o = 0; o < 2 && operands[o] >= 0; o++, made.operands.count++)
-        ck_assert_int_eq(ids_hlo_add_operand(&graph, (uint64_t)operands[o] + 1, &err), 0);
-    ck_assert_int_eq(ids_hlo_add_instruction(&graph, &place, &err), 0);
-    *place = made;
-    graph.computations[graph.computation_count - 1].instructions.count++;
-    graph.computations[graph.computation_count - 1].root_id = made.id;
-    return (uint32_t)graph.instruction_count - 1;
 }
 
 static void attribute(unsigned field, struct pb bytes) {
@@ -125,7 +68,7 @@ static void finish(void) {
 }
 
 START_TEST(sizes_of_a_dot) {
-    begin();
+    begin_module();
     computation(0);
     uint32_t at =
         dot(array(F32, NUMBERS(8192, 65)), array(F32, NUMBERS(65, 1024)), array(F32, NUMBERS(8192, 1024)), 1, 0);
@@ -137,7 +80,7 @@ END_TEST
 
 /* The layout says which side lies in the lanes of a vector. */
 START_TEST(columns_lie_where_the_result_is_fastest) {
-    begin();
+    begin_module();
     computation(0);
     uint32_t result = laid_out(array(F32, NUMBERS(8192, 24)), NUMBERS(0, 1), 8, 128);
     uint32_t at = dot(array(F32, NUMBERS(8192, 512)), array(F32, NUMBERS(512, 24)), result, 1, 0);
@@ -149,7 +92,7 @@ END_TEST
 
 /* A batch counts as matrices of their own; heads and their width of one side together. */
 START_TEST(sizes_of_a_batch) {
-    begin();
+    begin_module();
     computation(0);
     uint32_t at = dot(array(BF16, NUMBERS(4, 100, 65)), array(BF16, NUMBERS(4, 65, 12, 64)),
                       array(BF16, NUMBERS(4, 100, 12, 64)), 2, 1);
@@ -164,7 +107,7 @@ END_TEST
 
 /* Of a fusion the product with most operations: 2 x 64 x 64 x 512 of 2 x 64 x 64 x 8. */
 START_TEST(the_largest_inside_a_fusion) {
-    begin();
+    begin_module();
     computation(1);
     dot(array(F32, NUMBERS(64, 8)), array(F32, NUMBERS(8, 64)), array(F32, NUMBERS(64, 64)), 1, 0);
     dot(array(F32, NUMBERS(64, 512)), array(F32, NUMBERS(512, 64)), array(F32, NUMBERS(64, 64)), 1, 0);
@@ -204,13 +147,13 @@ static uint32_t convolve(int features_of_kernel) {
 }
 
 START_TEST(sizes_of_a_convolution) {
-    begin();
+    begin_module();
     computation(0);
     uint32_t at = convolve(16);
     finish();
     sizes_are(at, 32 * 28 * 28, 144, 96);
     end();
-    begin();
+    begin_module();
     computation(0);
     at = convolve(1); /* groups of features */
     finish();
@@ -227,7 +170,7 @@ START_TEST(tiles_are_filled) {
         int64_t tiled;
     } cases[] = {{1, 0, 14336}, {0, 1, 18432}};
     for (int c = 0; c < 2; c++) {
-        begin();
+        begin_module();
         computation(0);
         uint32_t shape = laid_out(array(BF16, NUMBERS(50, 65)), NUMBERS(cases[c].fast, cases[c].slow), 8, 128);
         uint32_t at = put("parameter", shape, -1, -1);
