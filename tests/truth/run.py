@@ -30,6 +30,8 @@ SIZE = 0.10     # the size may be off by this share of the truth ...
 NOISE_MS = 0.5  # ... or by this: what Python's own tracer costs around a call
 UNKNOWN = {"traced": 0.02, "sampled": 0.05}  # share of idle time that may be unknown or inferred
 ATTEMPTS = 4    # recordings of a program that others hold up and of which something else is said
+AHEAD = ["chrt", "-r", "1"]  # of what others do, where that is allowed; such threads take turns of 100 ms among themselves
+CROWDS = ("rank_late", "ranks_late", "device_late")  # more threads than cores: they would hold each other up for whole turns
 HELD_UP = 0.05  # of the recorded steps' time a program may be ready to run and have no core
 
 
@@ -49,7 +51,7 @@ CAUSES = {
     "loop_sleep": Cause("host.python", "augment"),
     "callback_sleep": Cause("host.python", "report_metrics"),
     "python_loop": Cause("host.python", "tokenize"),
-    "gc_collect": Cause("host.python", "free_memory"),
+    "gc_collect": Cause("host.python", "^collect garbage$", "planted.py"),
     "pickle_write": Cause("host.python", "write_state"),
     "json": Cause("host.python", "parse_records"),
     "regex": Cause("host.python", "clean_text"),
@@ -128,6 +130,16 @@ class Verdicts:
 RECORDERS = {"traced": ["--python-tracer", "1", "--stacks", "0"], "sampled": []}
 
 
+def ahead_of_others(cause=""):
+    """The words before a program with which others do not hold it up."""
+    if cause in CROWDS:
+        return []
+    try:
+        return AHEAD if subprocess.run([*AHEAD, "true"], capture_output=True, check=False).returncode == 0 else []
+    except OSError:
+        return []
+
+
 def record(cause, ms, annotated, folder, recorder):
     folder.mkdir(parents=True)
     environment = {key: value for key, value in os.environ.items()
@@ -137,7 +149,7 @@ def record(cause, ms, annotated, folder, recorder):
         environment["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
     # Before the loop other programs run, which are no steps.
     when = ["--start-step", str(WARM), "--steps", str(CAUSES[cause].steps if cause in CAUSES else WINDOW), "--step-executable", "train_step"]
-    done = subprocess.run([IDSPROF, "capture", "-q", *when, *recorder, "-o", folder / "run", "--", PYTHON,
+    done = subprocess.run([*ahead_of_others(cause), IDSPROF, "capture", "-q", *when, *recorder, "-o", folder / "run", "--", PYTHON,
                            HERE / "planted.py", cause, str(ms), "yes" if annotated else "no", folder / "truth.json"],
                           env=environment, capture_output=True, text=True, timeout=300, check=False)
     (folder / "log").write_text(done.stdout + done.stderr)

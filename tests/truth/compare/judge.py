@@ -30,7 +30,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 from pairs import EQUAL, PAIRS  # noqa: E402  (found through the line above)
-from run import IDSPROF, PYTHON, has_jax, matches, rows  # noqa: E402
+from run import IDSPROF, PYTHON, ahead_of_others, has_jax, matches, rows  # noqa: E402
 
 WARM, WINDOW = 4, 20  # as in program.py
 EXPLAINED = 0.95      # of a change above NOISES times its noise
@@ -72,7 +72,8 @@ def record(folder, number, parameters, flags, python, cores, windows=()):
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("PROFILE_", "IDSPROF_", "JAX_", "XLA_")) and key != "PYTHONPATH"}
     environment.update(JAX_PLATFORMS="cpu", XLA_FLAGS=flags)
-    words = [*([*ORDINARY, "taskset", "-c", cores] if cores else []), IDSPROF, "capture", "-q", "--start-step", str(WARM),
+    first = [*ORDINARY, "taskset", "-c", cores] if cores else [] if flags else ahead_of_others()  # many devices hold each other up
+    words = [*first, IDSPROF, "capture", "-q", "--start-step", str(WARM),
              "--steps", str(WINDOW), *windows, "--step-executable", "train_step",
              *(["--python-tracer", "1"] if python else []), "-n", name, "-o", folder, "--",
              PYTHON, HERE / "program.py", json.dumps(parameters), truth]
