@@ -189,10 +189,12 @@ static int get_timeline(struct ids_partial_reader *reader, struct ids_timeline *
     timeline->doing = code ? NULL : calloc(counted, sizeof *timeline->doing);
     if (!timeline->doing) return code ? code : ids_no_memory(err);
     timeline->count = timeline->room = counted;
-    uint64_t value, last = 0;
+    uint64_t value, last = 0, unit = 0;
+    code = ids_partial_get_number(reader, &last, err);
+    if (!code) code = ids_partial_get_number(reader, &unit, err);
     for (size_t i = 0; i < counted && !code; i++) {
-        code = ids_partial_get_number(reader, &value, err);
-        last += code ? 0 : value;
+        if (i) code = ids_partial_get_number(reader, &value, err);
+        if (i && !code) last += value * unit;
         timeline->from_ps[i] = (int64_t)last;
         if (!code && (!ids_partial_is_time((int64_t)last) || (i && timeline->from_ps[i] <= timeline->from_ps[i - 1])))
             return damaged(err);

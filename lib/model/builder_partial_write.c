@@ -105,18 +105,30 @@ static void put_dimensions(struct ids_buffer *to, const struct ids_builder *buil
     PUT(sampling, trace->samplings, trace->sampling_count);
 }
 
+/* The first moment, the largest unit in which all others follow the one before, and how many of it each does. */
+static void put_timeline(struct ids_buffer *to, const struct ids_timeline *timeline) {
+    const int64_t *from_ps = timeline->from_ps;
+    uint64_t unit = 0;
+    if (!timeline->count) return;
+    for (size_t i = 1; i < timeline->count && unit != 1; i++) {
+        uint64_t later_ps = (uint64_t)from_ps[i] - (uint64_t)from_ps[i - 1];
+        if (!unit || later_ps % unit) unit = ids_partial_divisor(later_ps, unit);
+    }
+    ids_partial_put_number(to, (uint64_t)from_ps[0]);
+    ids_partial_put_number(to, unit);
+    for (size_t i = 1; i < timeline->count; i++)
+        ids_partial_put_number(to, ((uint64_t)from_ps[i] - (uint64_t)from_ps[i - 1]) / unit);
+    for (size_t i = 0; i < timeline->count; i++) ids_partial_put_number(to, timeline->doing[i]);
+}
+
 static void put_tracks(struct ids_buffer *to, const struct ids_trace *trace) {
     PUT(track, trace->tracks, trace->track_count);
     if (trace->track_count)
         ids_partial_put(to, &ids_partial_time_scale, &trace->tracks->time_scale, sizeof *trace->tracks,
                         trace->track_count);
     for (size_t t = 0; t < trace->track_count; t++) {
-        const struct ids_timeline *timeline = &trace->tracks[t].timeline;
         put_events(to, &trace->tracks[t].events);
-        int64_t last_ps = 0;
-        for (size_t i = 0; i < timeline->count; last_ps = timeline->from_ps[i++])
-            ids_partial_put_number(to, (uint64_t)timeline->from_ps[i] - (uint64_t)last_ps);
-        for (size_t i = 0; i < timeline->count; i++) ids_partial_put_number(to, timeline->doing[i]);
+        put_timeline(to, &trace->tracks[t].timeline);
     }
     for (size_t d = 0; d < trace->device_count; d++) {
         const struct ids_device *device = &trace->devices[d];

@@ -72,8 +72,12 @@ static uint64_t of_rows(uint64_t key, const char *id, const struct ids_partial_r
     return key;
 }
 
+/* Raised when the same rows are written in another way. */
+enum { WRITING = 2 };
+
 uint64_t ids_partial_layout(void) {
     uint64_t key = ids_key_of(ids_hash_bytes(IDS_VERSION, strlen(IDS_VERSION)), IDS_KEY_COUNT);
+    key = ids_key_of(key, WRITING);
 #define IDS_ROWS(id, type) key = of_rows(key, #id, &ids_partial_##id);
 #define IDS_FIELD(id, member, kind, how) key = ids_key_of(key, ids_hash_bytes(#member, strlen(#member)));
 #define IDS_THREE(id, member, kind, how)
@@ -87,7 +91,8 @@ uint64_t ids_partial_layout(void) {
 
 /* ---- writing ---- */
 
-/* How a column is written: the way that takes fewest bytes. */
+/* How a column is written: the way that takes fewest bytes. Times that are whole nanoseconds, or ticks of some other
+ * clock, are written as so many of that unit: the largest that divides all numbers which the way writes. */
 enum way { SAME, NUMBERS, STEPS, SPANS, AS_IT_IS, WAYS };
 enum { VARINT_BYTES = 10 };
 
@@ -142,32 +147,75 @@ static int has_spans(const struct ids_partial_field *field) {
     return field->kind == IDS_PARTIAL_SPAN || field->kind == IDS_PARTIAL_SELF;
 }
 
-static enum way choose(const struct ids_partial_field *field, const char *at, size_t stride, size_t count) {
+static int has_unit(const struct ids_partial_field *field) {
+    return field->kind == IDS_PARTIAL_LENGTH || field->kind == IDS_PARTIAL_TIME || has_spans(field);
+}
+
+uint64_t ids_partial_divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static uint64_t unit_of(enum way way, const struct ids_partial_field *field, const char *at, size_t stride,
+                        size_t count) {
+    uint64_t unit = 0, last = 0;
+    if (!has_unit(field)) return 1;
+    for (size_t i = 0; i < count && unit != 1; i++) {
+        const char *row = at + i * stride;
+        uint64_t value = load(row + field->offset, field->width), more = value - before(way, row, field, last);
+        if ((int64_t)more < 0) more = 0 - more;
+        if (unit ? more % unit : more) unit = ids_partial_divisor(unit, more);
+        last = value;
+    }
+    return unit ? unit : 1;
+}
+
+/* In how many of the unit a number is written. */
+static inline uint64_t in_units(uint64_t number, uint64_t unit) {
+    if (unit == 1) return zigzag(number);
+    return zigzag((int64_t)number < 0 ? 0 - (0 - number) / unit : number / unit);
+}
+
+struct writing {
+    enum way way;
+    uint64_t unit;
+};
+
+static struct writing choose(const struct ids_partial_field *field, const char *at, size_t stride, size_t count) {
     size_t bytes[WAYS] = {[NUMBERS] = 0}, same = 1;
-    uint64_t last = 0, first = load(at + field->offset, field->width);
+    uint64_t last = 0, first = load(at + field->offset, field->width), unit[WAYS];
     while (same < count && load(at + same * stride + field->offset, field->width) == first) same++;
-    if (same == count) return SAME;
+    if (same == count) return (struct writing){SAME, 1};
+    for (enum way way = NUMBERS; way < AS_IT_IS; way++)
+        unit[way] = way == SPANS && !has_spans(field) ? 1 : unit_of(way, field, at, stride, count);
     for (size_t i = 0; i < count; i++) {
         const char *row = at + i * stride;
         uint64_t value = load(row + field->offset, field->width);
-        bytes[NUMBERS] += varint_bytes(zigzag(value));
-        bytes[STEPS] += varint_bytes(zigzag(value - last));
-        if (has_spans(field)) bytes[SPANS] += varint_bytes(zigzag(value - before(SPANS, row, field, 0)));
+        bytes[NUMBERS] += varint_bytes(in_units(value, unit[NUMBERS]));
+        bytes[STEPS] += varint_bytes(in_units(value - last, unit[STEPS]));
+        if (has_spans(field)) bytes[SPANS] += varint_bytes(in_units(value - before(SPANS, row, field, 0), unit[SPANS]));
         last = value;
     }
     bytes[AS_IT_IS] = count * field->width;
+    unit[AS_IT_IS] = 1;
     enum way best = AS_IT_IS;
     for (enum way way = NUMBERS; way < AS_IT_IS; way++) {
         if (bytes[way] && bytes[way] < bytes[best]) best = way;
     }
-    return best;
+    return (struct writing){best, unit[best]};
 }
 
 static void put_column(struct ids_buffer *to, const struct ids_partial_field *field, const char *at, size_t stride,
                        size_t count) {
-    enum way way = choose(field, at, stride, count);
+    const struct writing writing = choose(field, at, stride, count);
+    const enum way way = writing.way;
     uint64_t last = 0;
     ids_buffer_byte(to, (char)way);
+    if (has_unit(field)) ids_partial_put_number(to, writing.unit);
     if (way == SAME) count = 1;
     char *space = ids_buffer_space(to, count * VARINT_BYTES);
     if (!space) return;
@@ -178,7 +226,7 @@ static void put_column(struct ids_buffer *to, const struct ids_partial_field *fi
             ids_buffer_put(to, row + field->offset, field->width);
             continue;
         }
-        ids_partial_put_number(to, zigzag(value - before(way, row, field, last)));
+        ids_partial_put_number(to, in_units(value - before(way, row, field, last), writing.unit));
         last = value;
     }
 }
@@ -194,7 +242,33 @@ static int damaged(struct ids_error *err) {
     return ids_fail(err, IDS_CORRUPT, "a damaged partial");
 }
 
-static int get_varint(struct ids_partial_reader *reader, uint64_t *ret_number) {
+/* Of up to 8 bytes at once: the seven bits of each are moved together in three steps. */
+static inline int get_short_varint(struct ids_partial_reader *reader, uint64_t *ret_number) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t tops = UINT64_C(0x8080808080808080);
+    uint64_t word;
+    if (reader->end - reader->at < 8) return -1;
+    memcpy(&word, reader->at, sizeof word);
+    const uint64_t ends = ~word & tops;
+    if (!ends) return -1;
+    reader->at += (__builtin_ctzll(ends) + 1) / 8;
+    word &= (ends ^ (ends - 1)) & ~tops;
+    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+    *ret_number = (word & UINT64_C(0x0fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+    return 0;
+#else
+    (void)reader, (void)ret_number;
+    return -1;
+#endif
+}
+
+static inline int get_varint(struct ids_partial_reader *reader, uint64_t *ret_number) {
+    if (reader->at < reader->end && *reader->at < 0x80) {
+        *ret_number = *reader->at++;
+        return 0;
+    }
+    if (!get_short_varint(reader, ret_number)) return 0;
     uint64_t number = 0;
     for (unsigned shift = 0; shift < 64 && reader->at < reader->end; shift += 7) {
         uint8_t byte = *reader->at++;
@@ -229,38 +303,44 @@ static struct bounds bounds_of(const struct ids_partial_reader *reader, const st
     return (struct bounds){count, field->how == IDS_PARTIAL_OR_NONE ? IDS_NONE : UINT64_MAX};
 }
 
+/* Numbers of `unit`, each behind `from`. */
+#define GET_EACH(bits, from)                                             \
+    for (size_t i = 0; i < count; i++) {                                 \
+        char *row = at + i * stride;                                     \
+        if (get_varint(reader, &value)) return -1;                       \
+        last = unzigzag(value) * unit + (from);                          \
+        number = (uint##bits##_t)last;                                   \
+        failed |= !((number < bounds.limit) | (number == bounds.other)); \
+        memcpy(row + field->offset, &number, sizeof number);             \
+    }
+
 /* A column of one width; its rows are zeros. Each loop runs for every number of every event. */
-#define DEFINE_GET(bits)                                                                                          \
-    static int get_##bits(struct ids_partial_reader *reader, enum way way, const struct ids_partial_field *field, \
-                          char *at, size_t stride, size_t count) {                                                \
-        const struct bounds bounds = bounds_of(reader, field);                                                    \
-        uint64_t value, last = 0;                                                                                 \
-        uint##bits##_t number = 0;                                                                                \
-        int failed = 0;                                                                                           \
-        if (way == SAME) {                                                                                        \
-            memcpy(&number, reader->at, sizeof number);                                                           \
-            reader->at += sizeof number;                                                                          \
-            for (size_t i = 0; number && i < count; i++)                                                          \
-                memcpy(at + i * stride + field->offset, &number, sizeof number);                                  \
-            return ((number < bounds.limit) | (number == bounds.other)) ? 0 : -1;                                 \
-        }                                                                                                         \
-        for (size_t i = 0; i < count; i++) {                                                                      \
-            char *row = at + i * stride;                                                                          \
-            if (way == AS_IT_IS) {                                                                                \
-                memcpy(&number, reader->at, sizeof number);                                                       \
-                reader->at += sizeof number;                                                                      \
-            } else {                                                                                              \
-                if (reader->at < reader->end && *reader->at < 0x80)                                               \
-                    value = *reader->at++;                                                                        \
-                else if (get_varint(reader, &value))                                                              \
-                    return -1;                                                                                    \
-                last = unzigzag(value) + (way == STEPS ? last : way == SPANS ? before(way, row, field, 0) : 0);   \
-                number = (uint##bits##_t)last;                                                                    \
-            }                                                                                                     \
-            failed |= !((number < bounds.limit) | (number == bounds.other));                                      \
-            memcpy(row + field->offset, &number, sizeof number);                                                  \
-        }                                                                                                         \
-        return failed ? -1 : 0;                                                                                   \
+#define DEFINE_GET(bits)                                                                                  \
+    static int get_##bits(struct ids_partial_reader *reader, struct writing writing,                      \
+                          const struct ids_partial_field *field, char *at, size_t stride, size_t count) { \
+        const struct bounds bounds = bounds_of(reader, field);                                            \
+        const uint64_t unit = writing.unit, steps = writing.way == STEPS ? UINT64_MAX : 0;                \
+        uint64_t value, last = 0;                                                                         \
+        uint##bits##_t number = 0;                                                                        \
+        int failed = 0;                                                                                   \
+        if (writing.way == SAME) {                                                                        \
+            memcpy(&number, reader->at, sizeof number);                                                   \
+            reader->at += sizeof number;                                                                  \
+            for (size_t i = 0; number && i < count; i++)                                                  \
+                memcpy(at + i * stride + field->offset, &number, sizeof number);                          \
+            failed = !((number < bounds.limit) | (number == bounds.other));                               \
+        } else if (writing.way == AS_IT_IS) {                                                             \
+            for (size_t i = 0; i < count; i++, reader->at += sizeof number) {                             \
+                memcpy(&number, reader->at, sizeof number);                                               \
+                failed |= !((number < bounds.limit) | (number == bounds.other));                          \
+                memcpy(at + i * stride + field->offset, &number, sizeof number);                          \
+            }                                                                                             \
+        } else if (writing.way == SPANS) {                                                                \
+            GET_EACH(bits, before(SPANS, row, field, 0))                                                  \
+        } else {                                                                                          \
+            GET_EACH(bits, last &steps)                                                                   \
+        }                                                                                                 \
+        return failed ? -1 : 0;                                                                           \
     }
 DEFINE_GET(8)
 DEFINE_GET(16)
@@ -292,16 +372,18 @@ static int are_finite(const struct ids_partial_field *field, const char *at, siz
 
 static int get_column(struct ids_partial_reader *reader, const struct ids_partial_field *field, char *at, size_t stride,
                       size_t count) {
-    int (*const get)(struct ids_partial_reader *, enum way, const struct ids_partial_field *, char *, size_t, size_t) =
-        field->width == 8   ? get_64
-        : field->width == 4 ? get_32
-        : field->width == 2 ? get_16
-                            : get_8;
+    int (*const get)(struct ids_partial_reader *, struct writing, const struct ids_partial_field *, char *, size_t,
+                     size_t) = field->width == 8   ? get_64
+                               : field->width == 4 ? get_32
+                               : field->width == 2 ? get_16
+                                                   : get_8;
     if (reader->at == reader->end) return -1;
-    enum way way = (enum way) * reader->at++;
+    const enum way way = (enum way) * reader->at++;
+    uint64_t unit = 1;
+    if (has_unit(field) && get_varint(reader, &unit)) return -1;
     uint64_t whole = way == SAME ? field->width : way == AS_IT_IS ? field->width * (uint64_t)count : 0;
     if (way >= WAYS || (way == SPANS && !has_spans(field)) || whole > (uint64_t)(reader->end - reader->at)) return -1;
-    if (get(reader, way, field, at, stride, count)) return -1;
+    if (get(reader, (struct writing){way, unit}, field, at, stride, count)) return -1;
     switch ((enum ids_partial_kind)field->kind) {
     case IDS_PARTIAL_REAL:
         return are_finite(field, at, stride, count) ? 0 : -1;

@@ -81,6 +81,8 @@ uint64_t ids_partial_layout(void);
 void ids_partial_put(struct ids_buffer *to, const struct ids_partial_rows *rows, const void *at, size_t stride,
                      size_t count);
 void ids_partial_put_number(struct ids_buffer *to, uint64_t number);
+/* What divides both; the other one of a number and 0. */
+uint64_t ids_partial_divisor(uint64_t a, uint64_t b);
 
 struct ids_partial_reader {
     const uint8_t *at, *end;

@@ -51,6 +51,31 @@ START_TEST(events_come_back) {
 }
 END_TEST
 
+/* The bytes of moments that come and go by some thousand of a unit. */
+static size_t bytes_of_times(int64_t unit_ps) {
+    enum { TIMES = 200 };
+    struct ids_counter_sample samples[TIMES] = {{0}}, back[TIMES] = {{0}};
+    struct ids_error err = IDS_ERROR_INIT;
+    struct ids_buffer bytes = {0};
+    for (int i = 0; i < TIMES; i++) samples[i].at_ps = (i * 1000 - 3000 + i * i * 7919 % 5003) * unit_ps;
+    ids_partial_put(&bytes, &ids_partial_counter_sample, samples, sizeof *samples, TIMES);
+    struct ids_partial_reader reader = {.at = (const uint8_t *)bytes.at,
+                                        .end = (const uint8_t *)bytes.at + bytes.length};
+    ck_assert_int_eq(ids_partial_get(&reader, &ids_partial_counter_sample, back, sizeof *back, TIMES, &err), 0);
+    ck_assert_ptr_eq(reader.at, reader.end);
+    ck_assert_mem_eq(back, samples, sizeof back);
+    size_t length = bytes.length;
+    ids_buffer_done(&bytes);
+    return length;
+}
+
+/* The unit itself takes two bytes. */
+START_TEST(whole_nanoseconds_are_short) {
+    ck_assert_uint_le(bytes_of_times(1000), bytes_of_times(1) + 2);
+    ck_assert_uint_le(bytes_of_times(999), bytes_of_times(1) + 2);
+}
+END_TEST
+
 START_TEST(numbers_are_of_something) {
     static const enum ids_partial_kind kinds[] = {IDS_PARTIAL_NAME, IDS_PARTIAL_OP, IDS_PARTIAL_CALL,
                                                   IDS_PARTIAL_TRACK};
@@ -110,5 +135,5 @@ START_TEST(numbers_follow_those_before) {
 }
 END_TEST
 
-IDS_RUN_SUITE("partial", events_come_back, numbers_are_of_something, times_and_enums_are_in_range,
-              numbers_follow_those_before)
+IDS_RUN_SUITE("partial", events_come_back, whole_nanoseconds_are_short, numbers_are_of_something,
+              times_and_enums_are_in_range, numbers_follow_those_before)
