@@ -163,7 +163,7 @@ static int print_two(const struct diff_options *options, struct ids_diff *diff, 
 
 static int print_many(const struct diff_options *options, struct ids_diff *diffs, size_t count,
                       const struct ids_open_side *sides, struct ids_error *err) {
-    struct ids_diff_render print = print_of(options, sides[1].path);
+    struct ids_diff_render print = print_of(options, ids_open_side_run_path(&sides[1]));
     int code = 0;
     for (size_t i = 0; i < count && !options->force; i++) {
         if (diffs[i].remarks.unlike) return refuse(&diffs[i], err);
@@ -240,7 +240,7 @@ static int compare(const struct diff_options *options, const struct ids_compare_
         worse |= is_this_worse;
     }
     if (!code)
-        code = made == 1 ? print_two(options, diffs, sides->at[1].path, timelines, err)
+        code = made == 1 ? print_two(options, diffs, ids_open_side_run_path(&sides->at[1]), timelines, err)
                          : print_many(options, diffs, made, sides->at, err);
     for (size_t i = 0; i < made; i++) ids_diff_done(&diffs[i]);
     free(diffs);

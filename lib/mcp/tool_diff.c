@@ -112,7 +112,7 @@ static int compare(struct ids_mcp_call *call, struct operand *a, struct operand 
     ids_sides_settle(sides, 2, IDS_RECORDING_PROCESS);
     int code = ids_diff_make(sides[0], sides[1], &options, &diff, err);
     if (code) return code;
-    code = put(call, &diff, b->paths[0], err);
+    code = put(call, &diff, ids_open_side_run_path(&b->side), err);
     ids_diff_done(&diff);
     return code;
 }

@@ -31,6 +31,8 @@ static int add_report(struct ids_engine *engine, struct ids_open_side *side, con
     int code = ids_open_run(engine, run, &params, &report, err);
     if (code) return code;
     ids_label_run(run, &side->labels[side->count]);
+    struct stat status;
+    if (!side->run_path && run->path && !stat(run->path, &status)) side->run_path = strdup(run->path);
     side->reports[side->count++] = report;
     return 0;
 }
@@ -87,12 +89,16 @@ static int add_pattern(struct ids_engine *engine, struct ids_open_side *side, co
     return code;
 }
 
+static int is_pattern(const char *path) {
+    struct stat status;
+    return strpbrk(path, "*?[{") && stat(path, &status);
+}
+
 static int add_operand(struct ids_engine *engine, struct ids_open_side *side, const char *path,
                        const struct ids_open_options *options, struct ids_error *err) {
-    struct stat status;
     size_t before = side->count;
-    int pattern = strpbrk(path, "*?[{") && stat(path, &status);
-    int code = pattern ? add_pattern(engine, side, path, options, err) : add_runs(engine, side, path, 0, options, err);
+    int code = is_pattern(path) ? add_pattern(engine, side, path, options, err)
+                                : add_runs(engine, side, path, 0, options, err);
     return code || side->count > before ? code : ids_fail(err, IDS_NOT_FOUND, "'%s': no run that can be read", path);
 }
 
@@ -130,6 +136,10 @@ static int settle(struct ids_open_side *side, int operand_count, const struct id
     side->pointers = calloc(side->count, sizeof *side->pointers);
     if (!side->label || !side->pointers) return ids_no_memory(err);
     for (size_t i = 0; i < side->count; i++) side->pointers[i] = &side->reports[i];
+    if (side->count == 1 && !is_pattern(side->path)) {
+        free(side->run_path);
+        side->run_path = NULL;
+    }
     return ids_side_init(&side->side, side->label, side->pointers, side->count, ids_format_lacks, err);
 }
 
@@ -151,6 +161,7 @@ void ids_open_side_done(struct ids_open_side *side) {
     free(side->pointers);
     free(side->labels);
     free(side->label);
+    free(side->run_path);
     *side = (struct ids_open_side){0};
 }
 

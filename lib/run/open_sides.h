@@ -14,6 +14,7 @@
 struct ids_open_side {
     const char *path; /* as the user gave it; the first of several operands */
     char *label;      /* for people */
+    char *run_path;   /* of several runs the first one, where it lies in a place of its own; else NULL */
     struct ids_report *reports;
     const struct ids_report **pointers;
     struct ids_run_label *labels; /* from the path of each run */
@@ -32,6 +33,11 @@ struct ids_open_options {
 int ids_open_side(struct ids_engine *engine, char *const *paths, int count, const struct ids_open_options *options,
                   struct ids_open_side *ret_side, struct ids_error *err);
 void ids_open_side_done(struct ids_open_side *side);
+
+/* A path that commands on one run take: `path` may be a pattern, or hold several runs. */
+static inline const char *ids_open_side_run_path(const struct ids_open_side *side) {
+    return side->run_path ? side->run_path : side->path;
+}
 
 /* Each operand as a side of its own. */
 struct ids_open_sides {

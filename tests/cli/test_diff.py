@@ -8,6 +8,8 @@ import io
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -348,7 +350,25 @@ def check_shared():
     check(len(rows(result(*pair, '--force'), 'kernels')) > 300, 'A100 against V100 with --force')
 
 
+def check_next_command(folder):
+    """The next command of a diff of patterns or of folders of runs can be typed."""
+    folder = folder / 'patterns'
+    for side, name in (('a', 'base'), ('b', 'transfer')):
+        for number in (1, 2):
+            shutil.copytree(COMPARE / name, folder / f'{side}-{number}')
+    shutil.copytree(COMPARE / 'transfer', folder / 'all' / 'one')
+    shutil.copytree(COMPARE / 'transfer', folder / 'all' / 'two')
+    for operands in (('a-*', 'b-*'), ('a-1', 'all'), ('a-1', 'b-1')):
+        done = diff(*(folder / operand for operand in operands), '--width', '400')
+        commands = re.findall(r'(idsprof report .*)', done.stdout)
+        check(commands, f'{operands}: no next command')
+        for command in commands:
+            told = subprocess.run([IDSPROF, *shlex.split(command)[1:]], capture_output=True, text=True, timeout=120)
+            check(not told.returncode, f'{operands}: {command}: {told.stderr.strip()}')
+
+
 with tempfile.TemporaryDirectory() as scratch:
+    check_next_command(Path(scratch))
     check_recordings()
     check_findings()
     check_unlike(Path(scratch))
