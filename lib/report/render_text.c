@@ -124,13 +124,22 @@ static int is_headline(const struct ids_render *render, const char *id) {
     return 0;
 }
 
-/* A grade that rests on another figure contradicts the one beside it, unless that figure is told too. */
+static void add_devices(struct ids_phrase *phrase, struct ids_painter *painter, const char *id) {
+    struct ids_phrase devices = ids_phrase_begin();
+    ids_phrase_devices(&devices, painter, id);
+    const char *each = ids_phrase_end(painter, &devices);
+    if (*each) ids_phrase_add(phrase, "%s%s", phrase->out ? "; " : "", each);
+}
+
+/* A grade that rests on another figure contradicts the one beside it, unless that figure is told first. A section
+ * has no headline: NULL. */
 static void add_judged(struct ids_phrase *phrase, struct ids_painter *painter, const struct ids_headline *headline,
                        const struct ids_metric *metric) {
     const char *of = metric->threshold.of;
     const struct ids_metric *judged = of ? ids_report_find(painter->report, of, NULL) : NULL;
-    if (metric->grade <= IDS_GRADE_GOOD || !judged || is_headline(painter->render, of)) return;
-    for (int i = 0; i < headline->note_count; i++) {
+    if (metric->grade <= IDS_GRADE_GOOD || !judged || !strcmp(of, metric->id)) return;
+    if (headline && is_headline(painter->render, of)) return;
+    for (int i = 0; headline && i < headline->note_count; i++) {
         if (headline->notes[i].metric && !strcmp(headline->notes[i].metric, of)) return;
     }
     ids_phrase_add(phrase, "%sgraded by %s: %s", phrase->out ? ", " : "", of,
@@ -146,13 +155,12 @@ static struct ids_figure headline_figure(struct ids_painter *painter, const stru
     figure.is_text = metric->value.missing || metric->value.unit == IDS_UNIT_NONE;
     struct ids_phrase phrase = ids_phrase_begin();
     if (metric->value.missing && metric->reason) ids_phrase_add(&phrase, "%s", metric->reason);
-    if (!metric->value.missing && headline->flags & IDS_HEADLINE_BY_DEVICE)
-        ids_phrase_devices(&phrase, painter, metric->id);
+    add_judged(&phrase, painter, headline, metric);
+    if (!metric->value.missing && headline->flags & IDS_HEADLINE_BY_DEVICE) add_devices(&phrase, painter, metric->id);
     for (int i = 0; i < headline->note_count; i++) { /* beside "no data" only what there is */
         const struct ids_note *note = &headline->notes[i];
         add_note(&phrase, painter, note, note->always && !metric->value.missing);
     }
-    add_judged(&phrase, painter, headline, metric);
     figure.notes = ids_phrase_end(painter, &phrase);
     return figure;
 }
@@ -212,10 +220,8 @@ static struct ids_figure metric_figure(struct ids_painter *painter, const struct
     if (!metric || metric->value.missing) {
         ids_phrase_add(&phrase, "%s", metric && metric->reason ? metric->reason : "not measured");
     }
-    struct ids_phrase devices = ids_phrase_begin();
-    ids_phrase_devices(&devices, painter, def->id);
-    const char *each = ids_phrase_end(painter, &devices);
-    if (*each) ids_phrase_add(&phrase, "%s%s", phrase.out ? "; " : "", each);
+    if (metric) add_judged(&phrase, painter, NULL, metric);
+    add_devices(&phrase, painter, def->id);
     if (metric && metric->rule) ids_phrase_add(&phrase, "%sby rule: %s", phrase.out ? "; " : "", metric->rule);
     figure.notes = ids_phrase_end(painter, &phrase);
     return figure;

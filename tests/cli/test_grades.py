@@ -6,6 +6,7 @@ The values are those that testdata/mini derives by hand: grade_lower_bounds has 
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -74,7 +75,10 @@ def check_judged(cache):
     out = run(cache, 'report', MINI / 'steps_beyond_window.mini').stdout
     for line in ('device utilization', 'idle'):
         told = next((at for at in out.splitlines() if at.startswith(f'  {line}  ')), '')
-        check(told.endswith('graded by device.useful_steps_share: 10.0 %'), f'the line of {line} does not say by what it is graded: {told}')
+        check(re.search(r' bad +graded by device.useful_steps_share: 10.0 %', told), f'the line of {line} does not say first by what it is graded: {told}')
+    out = run(cache, 'report', MINI / 'steps_beyond_window.mini', '--section', 'utilization').stdout
+    told = next((at for at in out.splitlines() if at.startswith('  device utilization  ')), '')
+    check(re.search(r' bad +graded by device.useful_steps_share: 10.0 %', told), f'the section does not say by what the utilization is graded: {told}')
     check('graded by' not in run(cache, 'report', BOUNDS).stdout, 'what has its own line is told again beside a grade')
     out = run(cache, 'report', BOUNDS, '--explain', 'idle.share', '--grade', 'device.utilization=40%,30%').stdout
     check('graded       good: device.utilization is 50.0 %; good above 40.0 %, bad below 30.0 %\n' in out, f'--explain: {out}')
