@@ -137,12 +137,10 @@ coverage() {
 }
 
 valgrind_unit_tests() { # of the release build, because valgrind and ASan exclude each other; one process per core
-    # Without test_pjrt: each of its tests needs a process of its own. The sanitizers run it. Those that take longest come first, so that no
-    # core is without work at the end.
-    local long=(import_run archive stream source summary row_pages hlo_graph change_points)
+    # Without test_pjrt: each of its tests needs a process of its own. The sanitizers run it.
     # shellcheck disable=SC2016 # the inner shell expands $1
-    printf '%s\n' "${long[@]/#/build/release/unit/test_}" build/release/unit/test_* | awk '!seen[$0]++ && !/\/test_pjrt$/' |
-        CK_FORK=no IDS_VALGRIND=1 IDS_SOURCE_DIR=$PWD IDS_BUILD_DIR=$PWD/build/release xargs -P "$(nproc)" -n 1 bash -c '
+    printf '%s\0' build/release/unit/test_* | grep -zv '/test_pjrt$' |
+        CK_FORK=no IDS_VALGRIND=1 IDS_SOURCE_DIR=$PWD IDS_BUILD_DIR=$PWD/build/release xargs -0 -P "$(nproc)" -n 1 bash -c '
             valgrind --quiet --leak-check=full --error-exitcode=99 --suppressions=tests/unit/valgrind.supp "$1" >/dev/null &&
                 echo "${1##*/}" || { echo "${1##*/}: FAILED"; false; }' valgrind_unit_tests
 }
@@ -198,7 +196,7 @@ suites() { # fast|full
         stage "lint" tests/lint.sh
         stage "coverage of lib, formats and analyzers" coverage
         stage "valgrind on unit tests" valgrind_unit_tests
-        stage "hostile files, round trips and pages: sanitizers" suite dev -L slow
+        stage "hostile files and round trips: sanitizers" suite dev -L slow
         stage "live JAX and peers" live_suite
     fi
 }

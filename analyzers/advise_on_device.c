@@ -56,10 +56,7 @@ void ids_advise_on_host_ops(struct ids_adviser *adviser) {
 
 /* The threads of JAX's CPU client are the device: where they wait for a core, ops look as if they were slow. */
 void ids_advise_on_cores(struct ids_adviser *adviser) {
-    enum { PERCENT = 20 };
-    double share = ids_adviser_ratio(adviser, "device.no_core_share");
-    int is_cpu = adviser->analysis->busy_count && adviser->analysis->busy[0].device->kind == IDS_DEVICE_CPU;
-    if (!is_cpu || share < PERCENT / 100.0 || adviser->pieces.compute_ps < adviser->pieces.time_ps / 4) return;
+    if (!ids_adviser_lacks_cores(adviser) || adviser->pieces.compute_ps < adviser->pieces.time_ps / 4) return;
     ids_adviser_remark(adviser, "device.no_core_share",
                        "The device's threads had no core: times of ops are longer than the ops are - run fewer threads "
                        "or processes than the machine has cores, and compare runs of a quiet machine only",

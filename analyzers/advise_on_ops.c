@@ -26,6 +26,12 @@ static void on_op(struct ids_adviser *adviser, const struct ids_op_family *op, c
                                       .explain = ids_account_id(IDS_WORK_COMPUTE)});
 }
 
+static struct ids_remedy remedy_of_op(const struct ids_adviser *adviser, const struct ids_op_family *op, int moves) {
+    return ids_adviser_remedy(
+        adviser, op->most,
+        (struct ids_circumstances){.account = IDS_WORK_COMPUTE, .time_ps = op->time_ps, .only_moves = moves});
+}
+
 static const char *say_op(const struct ids_adviser *adviser, const struct ids_op_family *op) {
     const char *name =
         ids_say_name(adviser, ids_adviser_text(adviser, op->most->culprit), ids_adviser_text(adviser, op->most->where));
@@ -64,9 +70,8 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
         adviser->report, "The device computes nearly all of the time: what can be won is in its ops; most time has %s",
         say_op(adviser, &pieces->op));
     if (pieces->op.most == pieces->mover.most)
-        what = ids_report_text(
-            adviser->report, "%s, which only moves data - %s", what,
-            ids_adviser_remedy(adviser, IDS_WORK_COMPUTE, pieces->op.most, pieces->op.time_ps, 1, 0, NULL).remedy);
+        what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
+                               remedy_of_op(adviser, &pieces->op, 1).remedy);
     const char *layers = ids_layers_in_words(adviser->report);
     struct ids_value unused;
     if (layers) what = ids_report_text(adviser->report, "%s. By layer: %s", what, layers);
@@ -97,7 +102,7 @@ void ids_advise_on_one_op(struct ids_adviser *adviser) {
              pieces->op.time_ps >= pieces->time_ps / 4)
         op = told ? NULL : &pieces->op;
     if (!op || adviser->said >= IDS_MOST_PIECES) return;
-    struct ids_remedy words = ids_adviser_remedy(adviser, IDS_WORK_COMPUTE, op->most, op->time_ps, moves, 0, NULL);
+    struct ids_remedy words = remedy_of_op(adviser, op, moves);
     on_op(adviser, op,
           ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
 }

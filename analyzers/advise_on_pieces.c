@@ -2,6 +2,7 @@
  * which steps, whose doing, and on how much it rests. */
 #include "analyzers/advise_on.h"
 #include "analyzers/input_advice.h"
+#include "lib/analysis/even_work.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 
@@ -141,12 +142,25 @@ static const char *say_sampled(const struct ids_adviser *adviser, const struct i
     return ids_report_text(adviser->report, "; by stacks sampled every %s", ids_say_time(adviser, period_ps));
 }
 
+static struct ids_remedy remedy_of_piece(const struct ids_adviser *adviser, const struct ids_piece *piece,
+                                         const char *reason) {
+    size_t steps = adviser->analysis->steps.count;
+    return ids_adviser_remedy(
+        adviser, piece->most,
+        (struct ids_circumstances){.account = piece->account,
+                                   .time_ps = piece->time_ps,
+                                   .both_ways = piece->both_ways_ps > 0,
+                                   .reason = reason,
+                                   .is_even = piece->account == IDS_COMM_WAIT && ids_work_is_even(adviser->analysis),
+                                   .is_uneven = steps && (ids_recurs_in_few(&piece->recurs, steps) ||
+                                                          ids_recurs_unevenly(&piece->recurs, steps))});
+}
+
 static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
     const char *culprit = ids_adviser_text(adviser, most->culprit), *where = ids_adviser_text(adviser, most->where);
     const char *reason = say_reason(adviser, piece->account, culprit);
-    struct ids_remedy words =
-        ids_adviser_remedy(adviser, piece->account, most, piece->time_ps, 0, piece->both_ways_ps > 0, reason);
+    struct ids_remedy words = remedy_of_piece(adviser, piece, reason);
     int64_t saves_ps = ids_adviser_per_step(adviser, piece->time_ps),
             waited_ps = ids_adviser_per_step(adviser, waited_by_others(adviser, piece));
     const char *rank = say_rank(adviser, piece, waited_ps);

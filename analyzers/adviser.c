@@ -63,6 +63,12 @@ uint64_t ids_adviser_events(const struct ids_trace *trace) {
     return events;
 }
 
+int ids_adviser_lacks_cores(const struct ids_adviser *adviser) {
+    enum { PERCENT = 20 };
+    return adviser->analysis->busy[0].device->kind == IDS_DEVICE_CPU &&
+           ids_adviser_ratio(adviser, "device.no_core_share") >= PERCENT / 100.0;
+}
+
 /* Whether results of the op's program take the memory of its arguments. `op` is an index + 1, 0 none. */
 static int donates(const struct ids_trace *trace, uint32_t op) {
     uint32_t module = op ? trace->ops[op - 1].module : IDS_NONE;
@@ -73,27 +79,21 @@ static int donates(const struct ids_trace *trace, uint32_t op) {
     return 0;
 }
 
-struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, enum ids_account account,
-                                     const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves,
-                                     int both_ways, const char *reason) {
+struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry,
+                                     struct ids_circumstances about) {
     const struct ids_analysis *analysis = adviser->analysis;
-    return ids_remedy_of(&(struct ids_circumstances){
-        .account = account,
-        .framework = adviser->framework,
-        .platform = analysis->busy[adviser->pieces.decider].device->kind,
-        .culprit = entry ? ids_adviser_text(adviser, entry->culprit) : NULL,
-        .where = entry ? ids_adviser_text(adviser, entry->where) : NULL,
-        .has_python = adviser->has_python,
-        .devices = analysis->busy_count,
-        .time_ps = time_ps,
-        .mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0,
-        .work_ps = adviser->pieces.work_ps,
-        .both_ways = both_ways,
-        .reason = reason,
-        .only_moves = only_moves,
-        .donates = entry && donates(analysis->trace, entry->op),
-        .is_mixed = entry && entry->is_mixed,
-    });
+    about.framework = adviser->framework;
+    about.platform = analysis->busy[adviser->pieces.decider].device->kind;
+    about.culprit = entry ? ids_adviser_text(adviser, entry->culprit) : NULL;
+    about.where = entry ? ids_adviser_text(adviser, entry->where) : NULL;
+    about.has_python = adviser->has_python;
+    about.devices = analysis->busy_count;
+    about.mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0;
+    about.work_ps = adviser->pieces.work_ps;
+    about.donates = entry && donates(analysis->trace, entry->op);
+    about.is_mixed = entry && entry->is_mixed;
+    about.lacks_cores = ids_adviser_lacks_cores(adviser);
+    return ids_remedy_of(&about);
 }
 
 int64_t ids_adviser_chance(const struct ids_adviser *adviser, const struct ids_piece *piece) {

@@ -42,9 +42,11 @@ int64_t ids_adviser_per_step(const struct ids_adviser *adviser, int64_t time_ps)
 const char *ids_adviser_text(const struct ids_adviser *adviser, uint32_t text); /* of the ledger; NULL for 0 */
 const char *ids_adviser_device(const struct ids_adviser *adviser, size_t busy);
 uint64_t ids_adviser_events(const struct ids_trace *trace);
-struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, enum ids_account account,
-                                     const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves,
-                                     int both_ways, const char *reason);
+/* The threads that are the devices of a CPU waited for a core in a fifth of the time or more. */
+int ids_adviser_lacks_cores(const struct ids_adviser *adviser);
+/* The caller says the account, its time, and what only it knows; the run and the entry (NULL: none) tell the rest. */
+struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry,
+                                     struct ids_circumstances about);
 /* Of what the piece would save, what may be chance: all of what one step alone has, and of what held the program up
  * ids_recurs_by_chance. What the program does in several steps is no chance. */
 int64_t ids_adviser_chance(const struct ids_adviser *adviser, const struct ids_piece *piece);

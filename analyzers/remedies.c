@@ -120,6 +120,19 @@ static int only_moves(const struct ids_circumstances *about) {
     return about->only_moves;
 }
 
+/* XLA's CPU client runs a program's ops on threads: what their order leaves open is the same in each step. */
+static int lacks_cores(const struct ids_circumstances *about) {
+    return is_cpu(about) && (about->lacks_cores || about->is_uneven);
+}
+
+static int is_even_on_cpu(const struct ids_circumstances *about) {
+    return about->is_even && is_cpu(about);
+}
+
+static int is_even(const struct ids_circumstances *about) {
+    return about->is_even;
+}
+
 /* XLA copies an argument that is donated where it is still read after it is overwritten. */
 static int moves_donated(const struct ids_circumstances *about) {
     return about->only_moves && about->donates;
@@ -363,6 +376,9 @@ static const struct sentence {
     {IDS_DEVICE_QUEUE, NULL, "Work that is launched does not begin",
      {"look at what is before it in the device's queue: another program, a copy, or a device that it needs", NULL, NULL,
       NULL}},
+    {IDS_DEVICE_IN_PROGRAM, lacks_cores, "A program has begun on the CPU, and its threads lack a core to go on",
+     {"this is no gap of the program: its ops are handed from thread to thread, and these wait for a core. Let fewer "
+      "devices, threads and processes run at once, or give them more cores", NULL, NULL, NULL}},
     {IDS_DEVICE_IN_PROGRAM, NULL, "The device stands still between the ops of one program",
      {"fewer and larger ops: look at the program's dependencies, at loops of tiny ops and at callbacks to the host",
       "fewer and larger kernels in the graph; look at its dependencies", NULL,
@@ -389,6 +405,12 @@ static const struct sentence {
       "sharding)",
       "overlap them with compute, pack small ones together, or exchange less",
       "put them on a stream of their own beside compute, or exchange less"}},
+    {IDS_COMM_WAIT, is_even_on_cpu, "Devices wait for one that takes longer for the same work",
+     {"all of them run the same ops, equally often: the threads of one come later to a core, or share it. Let fewer "
+      "devices, threads and processes run at once, or give them more cores", NULL, NULL, NULL}},
+    {IDS_COMM_WAIT, is_even, "Devices wait for one that takes longer for the same work",
+     {"all of them run the same ops of the same shapes, equally often: dividing the work otherwise wins nothing; look at "
+      "what makes that device slower (its clock, heat, memory, links, another program on it)", NULL, NULL, NULL}},
     {IDS_COMM_WAIT, NULL, "Devices wait for one that has more work than they",
      {"divide the work evenly (shards, padding, stages, experts) and look at what that device alone does", NULL, NULL,
       NULL}},

@@ -30,6 +30,9 @@ struct ids_circumstances {
     const char *reason;  /* of host.compile: why the culprit was compiled again; NULL unknown */
     int only_moves;      /* of work.compute: the op copies or transposes, and computes nothing */
     int is_mixed;        /* of work.compute: ops of one name in several programs, which compute different things */
+    int is_even;         /* of comm.wait: all devices do the same work */
+    int lacks_cores;     /* the threads that are a CPU's devices often waited for a core */
+    int is_uneven;       /* few steps have most of it */
     int donates;         /* results of the program take the memory of its arguments already */
 };
 

@@ -17,29 +17,14 @@ run() { # TOOL COMMAND...
     fi
 }
 
-# The largest first, which take the longest: so all cores work to the end.
-mapfile -t sources < <(find lib formats analyzers cmd collectors -name '*.c' -printf '%s %p\n' | sort -k 1,1nr -k 2 | cut -d ' ' -f 2)
+mapfile -t sources < <(find lib formats analyzers cmd collectors -name '*.c' | sort)
 mapfile -t pages < <(find man -name '*.[157]' | sort)
 mapfile -t scripts < <(find bootstrap.sh .ci/run tests bench packaging -name '*.sh' -o -path .ci/run -o -path '*/debian/tests/[!c]*' | sort)
-
-# What clang-tidy reads of each source: its first command alone, which is that of its layer. Sources that are also built into what programs
-# load have another one (cmake/collectors.cmake), and clang-tidy would follow every path of them twice.
-# shellcheck disable=SC2317 # called by tidy
-once() {
-    mkdir -p build/tidy
-    python3 - build/dev/compile_commands.json build/tidy/compile_commands.json <<'END'
-import json, sys
-first = {}
-for entry in json.load(open(sys.argv[1])):
-    first.setdefault(entry["file"], entry)
-json.dump(list(first.values()), open(sys.argv[2], "w"))
-END
-}
 
 # One process a file, as many at once as there are cores. Only the findings: `clang-tidy -p build/dev FILE` tells how it got there.
 # shellcheck disable=SC2317 # called by run
 tidy() {
-    once && printf '%s\n' "${sources[@]}" | xargs -P "$(nproc)" -n 1 clang-tidy -p build/tidy --quiet 2>/dev/null |
+    printf '%s\n' "${sources[@]}" | xargs -P "$(nproc)" -n 1 clang-tidy -p build/dev --quiet 2>/dev/null |
         { grep -E ': (error|warning): ' || true; } | sort -u
 }
 run clang-tidy tidy

@@ -1,12 +1,8 @@
 """run_scaled.py TEST [ARG...]: runs a test in Python with the limits that it gives its programs, in seconds of an idle machine, times
-IDS_TIME_FACTOR. On a loaded machine only a hang may be an end; how much a test works is limited in CPU time (run_one.sh).
-
-Signals are what they are in a terminal: a shell's job in the background, and nohup, ignore some of them, and a program inherits that. A test
-that interrupts one would wait for the end of its time."""
+IDS_TIME_FACTOR. On a loaded machine only a hang may be an end; how much a test works is limited in CPU time (run_one.sh)."""
 import inspect
 import os
 import runpy
-import signal
 import subprocess
 import sys
 
@@ -27,9 +23,6 @@ def scaled(method):
 
 subprocess.Popen.communicate = scaled(subprocess.Popen.communicate)
 subprocess.Popen.wait = scaled(subprocess.Popen.wait)
-signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
-signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 sys.argv = sys.argv[1:]
 sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
 runpy.run_path(sys.argv[0], run_name='__main__')

@@ -3,13 +3,6 @@
 #define IDS_TESTS_SUPPORT_SUITE_H
 
 #include <check.h>
-#include <stdlib.h>
-
-/* How often the same is to be done. valgrind takes 30 times as long and sees leaks and memory that nobody wrote, which
- * show in few rounds; what more of them find, the same test finds under the sanitizers. */
-static inline int ids_rounds(int count, int under_valgrind) {
-    return getenv("IDS_VALGRIND") ? under_valgrind : count;
-}
 
 /* The first argument names the unit, then what runs before and after each test (NULL: nothing); the others are what
  * START_TEST made. */

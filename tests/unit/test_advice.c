@@ -371,6 +371,44 @@ START_TEST(even_work_wins_no_more_than_there_is) {
 }
 END_TEST
 
+/* Two devices, 10 steps; the second one takes 80 us where the first takes 30, by the same op, by another one more,
+ * or by another one alone. */
+enum pair { SAME, ONE_MORE, ANOTHER };
+static void put_pair(enum pair kind) {
+    for (int device = 0; device < 2; device++) {
+        put("plane /device:GPU:%d\nline %d \"Stream #1\"\n", device, device + 1);
+        for (int i = 0, at = 0; i < 10; i++, at += 100) {
+            int op_us = device && kind != ONE_MORE ? 80 : 30;
+            put("%dus %dus k hlo_op=dot.%d hlo_module=jit_f program_id=1 correlation_id=%d\n", at, op_us,
+                device && kind == ANOTHER ? 2 : 1, i + 1);
+            if (device && kind == ONE_MORE)
+                put("%dus 50us k2 hlo_op=dot.2 hlo_module=jit_f program_id=1 correlation_id=%d\n", at + 30, i + 1);
+            put("%dus %dus ncclDevKernel_AllReduce hlo_op=all-reduce.1 hlo_module=jit_f program_id=1 "
+                "correlation_id=%d\n",
+                at + (device ? 80 : 30), device ? 15 : 65, i + 1);
+        }
+    }
+    put("hlo module=jit_f program=1 name=dot.1 opcode=dot fingerprint=1\n"
+        "hlo module=jit_f program=1 name=dot.2 opcode=dot fingerprint=2\n"
+        "hlo module=jit_f program=1 name=all-reduce.1 opcode=all-reduce\n");
+}
+
+START_TEST(who_does_the_same_has_no_more_work) {
+    put_pair(SAME);
+    advise_on_what_was_put();
+    ck_assert_ptr_nonnull(about("takes longer for the same work"));
+    ck_assert_ptr_null(about("more work than"));
+    ids_report_done(&report);
+    for (enum pair kind = ONE_MORE; kind <= ANOTHER; kind++) {
+        put_pair(kind);
+        advise_on_what_was_put();
+        ck_assert_ptr_null(about("the same work"));
+        ck_assert_ptr_nonnull(about("more work than"));
+        ids_report_done(&report);
+    }
+}
+END_TEST
+
 /* 30 rounds in which the host waits 50 us for the device, in the first 20 of them inside a function of the program. */
 START_TEST(a_culprit_with_a_place_takes_what_has_none) {
     put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
@@ -565,7 +603,7 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, the_slowest_stage_of_input
               instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece, who_waits_less_decides,
               what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
               a_recording_that_is_not_open_is_no_cost, even_work_wins_no_more_than_there_is,
-              a_culprit_with_a_place_takes_what_has_none, an_op_that_only_moves_is_named,
-              ops_of_a_large_program_cannot_be_jitted_more, a_host_that_runs_ahead_is_no_evidence,
-              a_tracer_that_makes_python_longer_is_named, who_changes_from_step_to_step_is_no_one_rank,
-              small_kernels_are_no_advice_where_fusing_wins_little)
+              who_does_the_same_has_no_more_work, a_culprit_with_a_place_takes_what_has_none,
+              an_op_that_only_moves_is_named, ops_of_a_large_program_cannot_be_jitted_more,
+              a_host_that_runs_ahead_is_no_evidence, a_tracer_that_makes_python_longer_is_named,
+              who_changes_from_step_to_step_is_no_one_rank, small_kernels_are_no_advice_where_fusing_wins_little)

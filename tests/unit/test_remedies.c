@@ -111,6 +111,14 @@ static const struct {
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE, .has_python = 1}, "name the parts of the loop"},
     /* a CPU has no scheduler that hides latency */
     {{IDS_COMM_TRANSFER, IDS_JAX, CPU_DEVICE, .devices = 2}, "fewer and larger arrays"},
+    {{IDS_COMM_WAIT, IDS_JAX, CUDA_DEVICE, .devices = 2, .is_even = 1}, "same work"},
+    {{IDS_COMM_WAIT, IDS_JAX, CUDA_DEVICE, .devices = 2, .is_even = 1}, "clock"},
+    {{IDS_COMM_WAIT, IDS_JAX, CPU_DEVICE, .devices = 2, .is_even = 1}, "more cores"},
+    {{IDS_COMM_WAIT, IDS_JAX, CPU_DEVICE, .devices = 2}, "more work"},
+    {{IDS_DEVICE_IN_PROGRAM, IDS_JAX, CPU_DEVICE, .is_uneven = 1}, "lack a core"},
+    {{IDS_DEVICE_IN_PROGRAM, IDS_JAX, CPU_DEVICE, .lacks_cores = 1}, "lack a core"},
+    {{IDS_DEVICE_IN_PROGRAM, IDS_JAX, CPU_DEVICE}, "between the ops of one program"},
+    {{IDS_DEVICE_IN_PROGRAM, IDS_JAX, CUDA_DEVICE, .is_uneven = 1, .lacks_cores = 1}, "between the ops of one program"},
     {{IDS_COMM_TRANSFER, IDS_JAX, CUDA_DEVICE, .devices = 2}, "!fewer and larger arrays"},
     /* streams and graphs are a GPU's */
     {{IDS_DEVICE_QUEUE, IDS_JAX, CUDA_DEVICE}, "graph"},

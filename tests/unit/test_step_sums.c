@@ -24,7 +24,7 @@ static void check_row(const struct ids_step_sum *row, const int64_t sums_ps[STEP
 
 START_TEST(steps_in_any_order) {
     struct ids_analysis analysis = {.steps = {.count = STEPS}};
-    for (seed = 1; seed < (unsigned)ids_rounds(200, 20); seed++) {
+    for (seed = 1; seed < 200; seed++) {
         uint32_t first = seed;
         struct ids_step_sums sums = ids_step_sums_of(&analysis), both = ids_step_sums_of(&analysis);
         int64_t wanted[THINGS][STEPS] = {0}, twice[THINGS][STEPS] = {0};

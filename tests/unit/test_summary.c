@@ -210,8 +210,7 @@ START_TEST(changed_anywhere) {
     size_t noticed = 0;
     store(changed, bytes, size);
     int fd = open(changed, O_WRONLY);
-    const size_t step = (size_t)ids_rounds(1, 7);
-    for (size_t i = 0; i < size; i += step) {
+    for (size_t i = 0; i < size; i++) {
         if (!bytes[i] && i % 61) continue; /* most of the file is unused space */
         uint8_t byte = bytes[i] ^ (uint8_t)(1u << i % 8);
         ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)i), 1);
@@ -219,7 +218,7 @@ START_TEST(changed_anywhere) {
         ck_assert_int_eq(pwrite(fd, &bytes[i], 1, (off_t)i), 1);
     }
     close(fd);
-    ck_assert_uint_gt(noticed, 500 / step);
+    ck_assert_uint_gt(noticed, 500);
     free(bytes);
 }
 END_TEST
