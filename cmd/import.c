@@ -65,7 +65,7 @@ static int import_path(const struct import_options *options, const struct ids_en
 }
 
 static int fill(const struct import_options *options, const char *path, char *const *operands, int operand_count,
-                struct imported *ret_imported, struct ids_error *err) {
+                const char *name, struct imported *ret_imported, struct ids_error *err) {
     const struct ids_engine engine = ids_command_engine("import", 0);
     struct ids_run_db *db = NULL;
     int code = ids_import_begin(path, &db, err);
@@ -75,6 +75,8 @@ static int fill(const struct import_options *options, const char *path, char *co
     if (!code) code = ids_run_db_finish(db, err);
     if (!code) code = ids_run_db_sync(db, err);
     if (!code) ret_imported->events = ids_run_db_events(db);
+    /* What cannot be read is named in front of its message; without a name it is what is written. */
+    if (code == IDS_IO && !strchr(err->text, '\'')) ids_error_at(err, "'%s'", name);
     ids_run_db_free(db);
     return code;
 }
@@ -103,7 +105,8 @@ static int import_run(const void *values, char *const *operands, int operand_cou
     if (!code) code = ids_output_open(folder, name, options->force, &output, err);
     free(folder);
     if (code) return code;
-    code = ids_output_close(&output, fill(options, output.temporary, operands, operand_count, &imported, err), err);
+    code = ids_output_close(&output,
+                            fill(options, output.temporary, operands, operand_count, output.path, &imported, err), err);
     ids_progress_end();
     if (!code && !options->quiet) say_done(&output, &imported);
     ids_output_done(&output);

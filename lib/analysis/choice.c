@@ -1,5 +1,6 @@
 /* choice.c - the steps and devices that a user looks at, out of all that were recorded. */
 #include "lib/analysis/context.h"
+#include "lib/base/counted.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -52,6 +53,6 @@ int ids_choice_check(const struct ids_analysis *analysis, struct ids_error *err)
         snprintf(why, sizeof why, "; step %" PRId64 " is not measured, because the window opened with it",
                  steps->at[0].number);
     return ids_fail(err, IDS_USAGE,
-                    "none of the steps that were asked for is there; the run has %zu, %" PRId64 "-%" PRId64 "%s",
-                    steps->count - opens, least, most, why);
+                    "none of the steps that were asked for is there; the run has %s, %" PRId64 " to %" PRId64 "%s",
+                    IDS_COUNTED(steps->count - opens, "step"), least, most, why);
 }

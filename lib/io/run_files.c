@@ -164,6 +164,29 @@ static int worth_a_look(const struct ids_finder *finder, const char *name) {
            (name[0] != '.' && ids_archive_named(name));
 }
 
+/* Whether `path` is `folder` or below it; both are absolute and have no links. */
+static int is_below(const char *path, const char *folder) {
+    size_t length = strlen(folder);
+    return !strncmp(path, folder, length) && (!path[length] || path[length] == '/');
+}
+
+/* A link to a folder may lead round in circles, and is not followed. What it leads to is said, unless it is looked at
+ * anyway ("latest"), or leads up. */
+static int note_link(struct ids_finder *finder, int folder_fd, const char *folder, const char *name) {
+    struct stat status;
+    if (name[0] == '.' || fstatat(folder_fd, name, &status, 0) || !S_ISDIR(status.st_mode)) return 0;
+    char *path = ids_join_path(folder, name);
+    if (!path) return ids_no_memory(finder->err);
+    char *target = realpath(path, NULL), *root = realpath(finder->root, NULL);
+    int code = 0;
+    if (target && root && !is_below(target, root) && !is_below(root, target))
+        code = ids_add_note(finder, "'%s' is a link to a folder, and is not followed: name it to look into it", path);
+    free(path);
+    free(target);
+    free(root);
+    return code;
+}
+
 static int visit(struct ids_finder *finder, int folder_fd, const char *folder, const char *name, int depth,
                  struct ids_candidates *candidates) {
     struct stat status;
@@ -205,6 +228,7 @@ static int walk(struct ids_finder *finder, int parent, const char *name, const c
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
         if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_DIR && !worth_a_look(finder, entry->d_name)) {
             finder->entries++;
+            if (entry->d_type == DT_LNK) code = note_link(finder, fd, path, entry->d_name);
             continue; /* no stat for the thousands of other files that a log folder holds */
         }
         code = visit(finder, fd, path, entry->d_name, depth, &candidates);
@@ -321,7 +345,7 @@ static int find(struct ids_finder *finder, const char *path) {
 
 int ids_runs_find(const char *path, const struct ids_run_kinds *kinds, struct ids_run_list *ret_list,
                   struct ids_error *err) {
-    struct ids_finder finder = {.kinds = kinds, .err = err};
+    struct ids_finder finder = {.kinds = kinds, .err = err, .root = path};
     int code = find(&finder, path);
     if (code) {
         ids_run_list_done(&finder.list);

@@ -32,6 +32,7 @@ struct ids_candidates {
 
 struct ids_finder {
     const struct ids_run_kinds *kinds;
+    const char *root; /* where it began */
     struct ids_run_list list;
     size_t run_room, note_room, passed_room;
     size_t entries; /* files and folders looked at */

@@ -68,7 +68,7 @@ void ids_alike_add(struct ids_alike_names *alike, const char *name, const char *
 }
 
 const char *ids_alike_name(struct ids_report *report, const struct ids_alike_names *alike) {
-    int differ = alike->name[alike->same_name] != '\0';
+    int differ = alike->same_name && alike->name[alike->same_name]; /* a * alone would say nothing */
     return differ ? ids_report_text(report, "%.*s*", (int)alike->same_name, alike->name) : alike->name;
 }
 

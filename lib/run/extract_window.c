@@ -38,8 +38,8 @@ static int cut_to_steps(const struct ids_times *times, const char *steps, struct
     }
     if (!times->step_count) return ids_fail(err, IDS_USAGE, "--steps: no step is marked in this run");
     if (from_ps == INT64_MAX) {
-        return ids_fail(err, IDS_USAGE, "--steps: there is no step %s; the run has %" PRId64 "-%" PRId64, steps, least,
-                        most);
+        return ids_fail(err, IDS_USAGE, "--steps: there is no step %s; the run has steps %" PRId64 " to %" PRId64,
+                        steps, least, most);
     }
     if (from_ps > window->from_ps) window->from_ps = from_ps;
     if (to_ps < window->to_ps) window->to_ps = to_ps;

@@ -96,7 +96,7 @@ def check_colours():
 def check_words():
     check("exclude" in idsprof(RUN, "--chart", "--json", status=2), "--chart --json")
     check("exclude" in idsprof(RUN, "--zoom", "1", "--section", "ops", status=2), "--zoom --section")
-    check("there; the run has 3, 0-2" in idsprof(RUN, "--zoom", "7", status=2), "a step that is not there")
+    check("there; the run has 3 steps, 0 to 2" in idsprof(RUN, "--zoom", "7", status=2), "a step that is not there")
     opening = "testdata/mini/steps_opening.mini"
     check("step 7 is in no mean" in idsprof(opening), "a step that the window opened with")
     check("in no mean" not in idsprof(opening, "--zoom", "9"), "nor is it spoken of where others are asked for")

@@ -104,7 +104,7 @@ def check_filters():
     check(names('--steps', '1', '--name', 'train') == ['CPU train'] * 2, names('--steps', '1', '--name', 'train'))
     check(names('--steps', '1-2', '--name', 'kernel*', '--device', '1') == kernels[3:], 'two steps')
     check(names('--steps', '0-2', '--from', '200ns') == ['GPU:0 kernel_2', 'GPU:1 kernel_2'], 'steps and a time')
-    expect_error("--steps: there is no step 7; the run has 0-2", SMALL, '-f', 'csv', '--steps', '7')
+    expect_error("--steps: there is no step 7; the run has steps 0 to 2", SMALL, '-f', 'csv', '--steps', '7')
     expect_error("--steps: 'x' is not a step such as 7, or steps such as 3-5", SMALL, '-f', 'csv', '--steps', 'x')
     expect_error("--steps: 5-3: the first comes after the last", SMALL, '-f', 'csv', '--steps', '5-3')
     # The CPU client's ops, by their device.

@@ -169,6 +169,7 @@ def check_full(folder):
     for most in (5_000, 200_000, 700_000, 2_000_000, 3_000_000):
         run = limited(folder, resource.RLIMIT_FSIZE, most)
         check(run.returncode == 2 and any(word in run.stderr for word in ('File too large', 'disk I/O error')), f'a file of {most}: {run.returncode} {run.stderr}')
+        check(f"'{folder / 'limited.db'}': " in run.stderr, f'a file of {most}: the message does not say which file: {run.stderr}')
     if os.environ.get('IDS_SANITIZE') == '1':  # sanitizers need the memory
         return
     codes = set()

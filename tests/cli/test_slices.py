@@ -116,7 +116,7 @@ def check_gate():
 
 
 def check_refusals():
-    for words, said in ((('--steps', '99', BASE, DOUBLED), 'none of the steps that were asked for is there; the run has 12, 0-11'),
+    for words, said in ((('--steps', '99', BASE, DOUBLED), 'none of the steps that were asked for is there; the run has 12 steps, 0 to 11'),
                         (('--steps', '7..3', BASE, DOUBLED), 'the first comes after the last'),
                         (('--steps', '3.5', BASE, DOUBLED), 'is not a step'),
                         (('--device', 'GPU:9', BASE, DOUBLED), "no device that did anything is called 'GPU:9'"),
