@@ -131,7 +131,7 @@ coverage() {
     find build/coverage -name '*.gcda' -delete # of an earlier run
     # Not the fault tests: gcov's own writing fails under their limits, and it says so on stderr. Nor what is about collectors: these are not
     # counted, and the programs that they are tested in would write counts at their end. Nor what takes long and reaches nothing of its own.
-    suite coverage -L fast -E '^(fault|cuda)\.|^cli\.(capture_pjrt|diff|growth|jobs|redact|schema)$|^same\.|^unit\.closure$|^golden\.shared_facts$'
+    suite coverage -L fast -E '^(contract|fault|cuda)\.|^cli\.(capture_pjrt|diff|growth|jobs|many_hosts|redact|schema)$|^same\.|^unit\.closure$|^golden\.(one_number|shared_facts)$'
     gcovr --root . --object-directory build/coverage --filter lib/ --filter formats/ --filter analyzers/ \
         --exclude build/ --sort-percentage --print-summary --fail-under-line "$coverage_percent"
 }
