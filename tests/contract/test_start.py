@@ -23,7 +23,7 @@ def check(ok, message):
 
 def run(*arguments, **env):
     done = subprocess.run([IDSPROF, *map(str, arguments)], capture_output=True, text=True, timeout=120,
-                          env={**os.environ, "XDG_CACHE_HOME": "/nonexistent", **env})
+                          env={**os.environ, "XDG_CACHE_HOME": "/dev/null/none", **env})
     return done.returncode, done.stdout + done.stderr
 
 
