@@ -17,7 +17,9 @@ static const struct ids_metric_def metrics[] = {
      "Timelines in the files: threads, streams, lines of devices.", "SELECT count(*) FROM tracks WHERE run = :run"},
     {"run.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
      "From the first to the last activity over the run's active devices, one window for all, so that a device with a "
-     "single kernel is not 100 % busy. --window and --from/--to choose another.",
+     "single kernel is not 100 % busy. Where no steps are found, it is all that was recorded, if the file says how "
+     "long that was: the region that idsprof capture was to record, the sampled stacks, or a profile that was asked "
+     "for a duration (idsprof capture --attach). --window and --from/--to choose another.",
      "SELECT max(start_ps + dur_ps) - min(start_ps) FROM devices WHERE run = :run AND is_active = 1"},
     {"coverage.attributed_share", "attributed", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of device busy time with a known op, of HLO or of the framework. The rest is plain copies, kernels of "

@@ -161,10 +161,14 @@ static int64_t first_of(const struct ids_steps *steps) {
 /* What the Python hook marks where a program annotates no steps (collectors/python/_idsprof/idsprof_executions.py). */
 #define COUNTED_CALLS "call of "
 
+static int is_counted_call(const char *name) {
+    return !strncmp(name, COUNTED_CALLS, sizeof COUNTED_CALLS - 1);
+}
+
 static const char *name_of_marks(const struct ids_analysis *analysis, struct ids_report *report) {
     const char *name = ids_trace_text(analysis->trace, analysis->steps.name);
-    int counted = !strncmp(name, COUNTED_CALLS, sizeof COUNTED_CALLS - 1);
-    return counted ? ids_report_text(report, "each a %s", name) : ids_report_text(report, "annotation '%s'", name);
+    return is_counted_call(name) ? ids_report_text(report, "each a %s", name)
+                                 : ids_report_text(report, "annotation '%s'", name);
 }
 
 /* ", 10–19"; nothing where the program begins to count anew. */
@@ -312,20 +316,37 @@ static void say_stretched(const struct ids_steps *steps, struct ids_report *repo
     }
 }
 
+/* Why no step is found. */
+static const char *why_none(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_trace *trace = analysis->trace;
+    const struct ids_steps *steps = &analysis->steps;
+    if (!analysis->busy_count) return ids_no_activity_reason(analysis);
+    if (steps->source != IDS_STEPS_NONE) return "no step lies wholly in the window";
+    int is_counted = steps->name != IDS_NONE && is_counted_call(ids_trace_text(trace, steps->name));
+    if (steps->blurred)
+        return is_counted
+                   ? "calls were counted as steps, but device work cannot be assigned to them: see the rule of "
+                     "steps.source"
+                   : "steps are annotated, but device work cannot be assigned to steps: see the rule of steps.source";
+    if (steps->name == IDS_NONE) return "no steps in this trace: " IDS_HOW_TO_MARK_STEPS;
+    if (ids_steps_are_block(analysis))
+        return ids_report_text(report,
+                               "nothing in this trace marks steps, and the region '%s', which was recorded, is none: "
+                               "no device's work was launched by the thread of the region; " IDS_HOW_TO_MARK_STEPS,
+                               ids_trace_text(trace, steps->name));
+    if (is_counted)
+        return ids_report_text(report,
+                               "steps were counted (each a %s), but nothing in this trace ties devices' work to them",
+                               ids_trace_text(trace, steps->name));
+    return "steps are annotated, but nothing in this trace ties devices' work to them (JAX's trace.json of a CPU lacks "
+           "the links that its xplane.pb has)";
+}
+
 static int steps_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_steps *steps = &analysis->steps;
     if (!steps->count || !analysis->busy_count) {
         say_source(analysis, report);
-        ids_metrics_missing(
-            report, metrics, IDS_COUNT_OF(metrics),
-            !analysis->busy_count             ? ids_no_activity_reason(analysis)
-            : steps->source != IDS_STEPS_NONE ? "no step lies wholly in the window"
-            : steps->blurred
-                ? "steps are annotated, but device work cannot be assigned to steps: see the rule of steps.source"
-            : steps->name != IDS_NONE
-                ? "steps are annotated, but nothing in this trace ties devices' work to them (JAX's trace.json of a "
-                  "CPU lacks the links that its xplane.pb has)"
-                : "no steps in this trace: " IDS_HOW_TO_MARK_STEPS);
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why_none(analysis, report));
         return 0;
     }
     struct ids_account_times *sums = calloc(steps->count, sizeof *sums);

@@ -17,7 +17,7 @@
  *   held bytes=N count=N function=F source=FILE line=N [device=D] [kind=K] [file=F]   what lives, of a memory profile
  *
  * Words are parted by spaces, "in quotes" they may hold some; # begins a comment. A value is an integer, u:INTEGER
- * (unsigned), a decimal number with a point, or a text.
+ * (unsigned), a decimal number with a point, x:HEX (bytes), or a text.
  */
 #include "lib/base/idmap.h"
 #include "lib/base/vec.h"
@@ -32,7 +32,7 @@
 
 static const char signature[] = "idsprof-mini 1";
 
-enum { WORDS = 64, TEXT_LIMIT = 16 << 20, VALUES = 16 };
+enum { WORDS = 64, TEXT_LIMIT = 16 << 20, VALUES = 16, BYTES = 64 };
 
 /* What a program keeps in memory, until the next line that says something else. */
 struct keeping {
@@ -50,6 +50,8 @@ struct mini {
     struct ids_text words[WORDS];
     size_t word_count;
     struct ids_arg args[WORDS];
+    char bytes[BYTES]; /* of x:HEX, of the line */
+    size_t byte_count;
     size_t line_number;
     struct keeping keeping;
 };
@@ -156,9 +158,29 @@ static void parse_value(struct ids_text word, struct ids_arg *arg) {
     arg->length = word.length;
 }
 
+static int digit_of(char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* x:HEX; 0: it is none. */
+static bool parse_bytes(struct mini *mini, struct ids_text word, struct ids_arg *arg) {
+    size_t first = mini->byte_count, count = first;
+    if (word.length < 4 || word.length % 2 || memcmp(word.at, "x:", 2) != 0) return false;
+    for (uint32_t i = 2; i < word.length && count < BYTES; i += 2) {
+        int high = digit_of(word.at[i]), low = digit_of(word.at[i + 1]);
+        if (high < 0 || low < 0) return false;
+        mini->bytes[count++] = (char)(high << 4 | low);
+    }
+    mini->byte_count = count;
+    arg->type = IDS_VALUE_BYTES;
+    arg->chars = mini->bytes + first;
+    arg->length = (uint32_t)(count - first);
+    return true;
+}
+
 /* The words from `first` on, KEY=VALUE each, into mini->args. */
 static int parse_args(struct mini *mini, size_t first, size_t *ret_count, struct ids_error *err) {
-    *ret_count = 0;
+    *ret_count = mini->byte_count = 0;
     for (size_t i = first; i < mini->word_count; i++) {
         struct ids_text word = mini->words[i];
         const char *equals = memchr(word.at, '=', word.length);
@@ -171,7 +193,7 @@ static int parse_args(struct mini *mini, size_t first, size_t *ret_count, struct
             arg->type = IDS_VALUE_CHARS;
             arg->chars = value.at + 1;
             arg->length = value.length - 2;
-        } else {
+        } else if (!parse_bytes(mini, value, arg)) {
             parse_value(value, arg);
         }
     }

@@ -1,5 +1,6 @@
 /* busy.c - the run's window and those of its active devices, and what their figures are made of. */
 #include "lib/analysis/context.h"
+#include "lib/analysis/recording.h"
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
@@ -37,10 +38,15 @@ int64_t ids_time_in(const struct ids_busy *busy, unsigned states) {
     return ids_time_in_both(busy, states, states);
 }
 
-/* From the first to the last activity on one clock. */
+/* From a first to a last moment. */
 struct extent {
     int64_t first_ps, last_ps;
 };
+
+static void extend(struct extent *extent, int64_t first_ps, int64_t last_ps) {
+    if (first_ps < extent->first_ps) extent->first_ps = first_ps;
+    if (last_ps > extent->last_ps) extent->last_ps = last_ps;
+}
 
 /* By clock number: where hosts have no common clock, each has a window of its own. */
 static struct extent *find_extents(const struct ids_analysis *analysis) {
@@ -49,9 +55,7 @@ static struct extent *find_extents(const struct ids_analysis *analysis) {
     for (uint32_t c = 0; clocks && c < trace->clock_count; c++) clocks[c] = (struct extent){INT64_MAX, INT64_MIN};
     for (size_t i = 0; clocks && i < analysis->busy_count; i++) {
         const struct ids_busy *busy = &analysis->busy[i];
-        struct extent *clock = &clocks[ids_clock_of_device(trace, busy->device)];
-        if (busy->first_ps < clock->first_ps) clock->first_ps = busy->first_ps;
-        if (busy->last_ps > clock->last_ps) clock->last_ps = busy->last_ps;
+        extend(&clocks[ids_clock_of_device(trace, busy->device)], busy->first_ps, busy->last_ps);
     }
     return clocks;
 }
@@ -102,47 +106,60 @@ static void cut_to_chosen_steps(struct ids_analysis *analysis) {
     if (to_ps < analysis->end_ps) analysis->end_ps = to_ps;
 }
 
-/* First and last activity of each active device, and of the run. */
-static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
-    const struct ids_trace *trace = analysis->trace;
-    if (!trace->device_count) return 0;
-    analysis->busy = calloc(trace->device_count, sizeof *analysis->busy);
-    if (!analysis->busy) return ids_no_memory(err);
-    int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
-    int code = list_devices(analysis, err);
-    if (code || !analysis->busy_count) return code;
+/* Without steps the window is what was recorded, where the file says it: a device with one launch in two seconds did
+ * nothing before it and behind it, and that is no time outside of the figures. */
+static int is_of_recording(const struct ids_analysis *analysis, const struct ids_busy *busy,
+                           struct ids_recorded *ret_recorded) {
+    if (analysis->steps.source != IDS_STEPS_NONE || analysis->params.window == IDS_WINDOW_DEVICE) return 0;
+    return ids_recorded_of(analysis->trace, busy->device->host, ret_recorded);
+}
+
+/* The run's, over all that the devices did. *ret_active: from the first to the last activity. */
+static void find_run_window(struct ids_analysis *analysis, struct extent *ret_active) {
+    struct extent active = {INT64_MAX, INT64_MIN}, whole = active;
     for (size_t b = 0; b < analysis->busy_count; b++) {
-        if (analysis->busy[b].first_ps < first_ps) first_ps = analysis->busy[b].first_ps;
-        if (analysis->busy[b].last_ps > last_ps) last_ps = analysis->busy[b].last_ps;
+        const struct ids_busy *busy = &analysis->busy[b];
+        struct ids_recorded recorded;
+        extend(&active, busy->first_ps, busy->last_ps);
+        if (is_of_recording(analysis, busy, &recorded)) extend(&whole, recorded.from_ps, recorded.to_ps);
     }
-    analysis->first_ps = analysis->start_ps = first_ps;
-    analysis->end_ps = last_ps;
+    extend(&whole, active.first_ps, active.last_ps);
+    analysis->first_ps = active.first_ps;
+    analysis->start_ps = whole.first_ps;
+    analysis->end_ps = whole.last_ps;
     if (analysis->params.window == IDS_WINDOW_STEPS && analysis->steps.count) {
         analysis->start_ps = analysis->steps.at[0].work_ps;
         analysis->end_ps = analysis->steps.at[analysis->steps.count - 1].last_ps;
     }
-    cut_to_chosen_steps(analysis);
-    /* --from and --to count from the run's first activity. */
-    int64_t from_ps = first_ps, to_ps = first_ps;
-    ids_sum(&from_ps, analysis->params.from_ps);
-    ids_sum(&to_ps, analysis->params.to_ps);
-    if (from_ps > analysis->start_ps) analysis->start_ps = from_ps;
+    *ret_active = active;
+}
+
+/* --from and --to count from the run's first activity. */
+static int cut_window(struct ids_analysis *analysis, const struct extent *active, struct ids_error *err) {
+    const struct ids_params *params = &analysis->params;
+    int64_t from_ps = active->first_ps, to_ps = active->first_ps;
+    ids_sum(&from_ps, params->from_ps);
+    ids_sum(&to_ps, params->to_ps);
+    if (params->from_ps && from_ps > analysis->start_ps) analysis->start_ps = from_ps;
     if (to_ps < analysis->end_ps) analysis->end_ps = to_ps;
-    int cut_end = analysis->end_ps < last_ps;
-    if (analysis->end_ps < analysis->start_ps || (analysis->end_ps == analysis->start_ps && cut_end)) {
-        int is_cut = analysis->params.from_ps || analysis->params.to_ps != INT64_MAX;
+    int cut_end = analysis->end_ps < active->last_ps;
+    if (analysis->end_ps > analysis->start_ps || (analysis->end_ps == analysis->start_ps && !cut_end)) return 0;
+    if (params->from_ps || params->to_ps != INT64_MAX) {
         char until[IDS_VALUE_ROOM];
-        ids_value_format(ids_int_value(IDS_UNIT_TIME, last_ps - first_ps), until, sizeof until);
-        if (is_cut)
-            return ids_fail(err, IDS_USAGE, "the window is empty: the run's devices are active from 0 to %s", until);
-        ids_fail(err, IDS_USAGE, "the window is empty: the work of the steps takes no time");
-        return ids_hint(err, "try --window run");
+        ids_value_format(ids_int_value(IDS_UNIT_TIME, active->last_ps - active->first_ps), until, sizeof until);
+        return ids_fail(err, IDS_USAGE, "the window is empty: the run's devices are active from 0 to %s", until);
     }
-    struct extent *clocks = find_extents(analysis);
-    if (!clocks) return ids_no_memory(err);
+    ids_fail(err, IDS_USAGE, "the window is empty: the work of the steps takes no time");
+    return ids_hint(err, "try --window run");
+}
+
+/* That of each device, in the run's. */
+static void set_device_windows(struct ids_analysis *analysis, const struct extent *clocks, int cut_end) {
     for (size_t i = 0; i < analysis->busy_count; i++) {
         struct ids_busy *busy = &analysis->busy[i];
-        struct extent whole = clocks[ids_clock_of_device(trace, busy->device)];
+        struct extent whole = clocks[ids_clock_of_device(analysis->trace, busy->device)];
+        struct ids_recorded recorded;
+        if (is_of_recording(analysis, busy, &recorded)) extend(&whole, recorded.from_ps, recorded.to_ps);
         if (analysis->params.window == IDS_WINDOW_DEVICE) whole = (struct extent){busy->first_ps, busy->last_ps};
         busy->start_ps = whole.first_ps > analysis->start_ps ? whole.first_ps : analysis->start_ps;
         busy->end_ps = whole.last_ps < analysis->end_ps ? whole.last_ps : analysis->end_ps;
@@ -150,6 +167,23 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
         /* A moment at the run's very end counts, unless the end was cut there. */
         busy->count_end_ps = busy->end_ps + (cut_end ? 0 : 1);
     }
+}
+
+/* First and last activity of each active device, and the windows that figures are of. */
+static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
+    struct extent active;
+    if (!analysis->trace->device_count) return 0;
+    analysis->busy = calloc(analysis->trace->device_count, sizeof *analysis->busy);
+    if (!analysis->busy) return ids_no_memory(err);
+    int code = list_devices(analysis, err);
+    if (code || !analysis->busy_count) return code;
+    find_run_window(analysis, &active);
+    cut_to_chosen_steps(analysis);
+    code = cut_window(analysis, &active, err);
+    if (code) return code;
+    struct extent *clocks = find_extents(analysis);
+    if (!clocks) return ids_no_memory(err);
+    set_device_windows(analysis, clocks, analysis->end_ps < active.last_ps);
     free(clocks);
     return 0;
 }

@@ -169,6 +169,8 @@ int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err);
 int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err);
 int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err);
 void ids_steps_done(struct ids_analysis *analysis);
+/* Whether the annotation that steps were made of is the region that idsprof's window was opened for. */
+int ids_steps_are_block(const struct ids_analysis *analysis);
 /* Devices [from, to) of analysis->busy are in the ledger, with their times and gaps. */
 typedef int ids_swept_fn(struct ids_analysis *analysis, uint32_t from, uint32_t to, struct ids_error *err);
 /* Makes the book, and with it the times and gaps of analysis->busy (stretches.c). Each interval goes to the visitor

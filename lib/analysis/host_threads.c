@@ -52,6 +52,12 @@ static void find_recorded(struct ids_host_threads *threads) {
         if (track->first_ps < recorded->from_ps) recorded->from_ps = track->first_ps;
         if (track->last_ps > recorded->to_ps) recorded->to_ps = track->last_ps;
     }
+    for (uint32_t h = 0; h < trace->host_count; h++) {
+        struct ids_recorded asked, *recorded = &threads->events[h];
+        if (!ids_recorded_of(trace, h, &asked)) continue;
+        if (asked.from_ps < recorded->from_ps) recorded->from_ps = asked.from_ps;
+        if (asked.to_ps > recorded->to_ps) recorded->to_ps = asked.to_ps;
+    }
 }
 
 static void find_frames(struct ids_host_threads *threads) {

@@ -7,6 +7,7 @@
 #ifndef IDS_LIB_ANALYSIS_HOST_THREADS_H
 #define IDS_LIB_ANALYSIS_HOST_THREADS_H
 
+#include "lib/analysis/recording.h"
 #include "lib/model/trace.h"
 
 /* In the order in which they are asked. A track that reports compilations (jax.monitoring) comes before the thread
@@ -22,9 +23,9 @@ struct ids_host_threads {
     const struct ids_trace *trace;
     uint32_t *program; /* by host: its program's own track; IDS_NONE */
     uint32_t *told_of; /* by track: the track that tells of its compilations; IDS_NONE */
-    struct ids_recorded {
-        int64_t from_ps, to_ps;
-    } * events,  /* by host: from its file's first event to the last: before and after that its profiler was not open */
+    struct ids_recorded
+        *events, /* by host: from its file's first event to the last, or as long as its profile was to last: before and
+                  * after that its profiler was not open */
         *frames; /* by host: from the first to the last Python frame of its program's thread */
     uint32_t *python; /* tracks of threads that run Python, by host; NULL: nobody asked yet */
     size_t python_count;

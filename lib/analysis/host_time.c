@@ -409,7 +409,10 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         part.event = next;
         return visit(context, &part, err);
     }
-    const struct ids_asked_threads *threads = ids_host_threads_of(&time->threads, launch, busy->device->host);
+    /* Behind the last work nothing says who would have launched more: the thread that launched last. */
+    const struct ids_event *last = !next && stretch->previous ? stretch->previous->launch : NULL;
+    const struct ids_asked_threads *threads =
+        ids_host_threads_of(&time->threads, launch ? launch : last, busy->device->host);
     /* An op of the CPU client may have no end of its call's own: the call runs it. */
     int64_t launched_ps = launch ? launch->end_ps : INT64_MAX;
     int64_t begin_ps = launch ? launch->start_ps : INT64_MAX;

@@ -121,3 +121,10 @@ void ids_steps_find_block(struct ids_analysis *analysis) {
         return;
     }
 }
+
+int ids_steps_are_block(const struct ids_analysis *analysis) {
+    const struct ids_trace *trace = analysis->trace;
+    size_t n = 0;
+    while (n < trace->name_count && !(trace->names[n].is_block && trace->names[n].text == analysis->steps.name)) n++;
+    return n < trace->name_count;
+}

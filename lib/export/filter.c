@@ -93,6 +93,10 @@ static int is_wanted_op(const struct ids_filter *filter, const struct ids_slice 
 
 /* --- the sink --------------------------------------------------------------------------------------------------- */
 
+static int is_whole(const struct ids_filter_params *params) {
+    return params->from_ps == INT64_MIN && params->to_ps == INT64_MAX;
+}
+
 static int filter_plane(struct ids_sink *sink, const struct ids_plane_info *info, uint32_t *ret_plane,
                         struct ids_error *err) {
     struct ids_filter *filter = of(sink);
@@ -106,7 +110,18 @@ static int filter_plane(struct ids_sink *sink, const struct ids_plane_info *info
         if (strncmp(name, "/host:", 6) != 0) return 0;
         plane->only_ops = 1;
     }
-    return filter->passing.next->ops->plane(filter->passing.next, info, &plane->next, err);
+    if (is_whole(&filter->params))
+        return filter->passing.next->ops->plane(filter->passing.next, info, &plane->next, err);
+    /* A part of a profile is not as long as that was asked for. */
+    struct ids_arg *args = malloc((info->arg_count + 1) * sizeof *args);
+    if (!args) return ids_no_memory(err);
+    struct ids_plane_info cut = {.name = info->name, .args = args};
+    for (size_t i = 0; i < info->arg_count; i++) {
+        if (info->args[i].key != IDS_KEY_PROFILE_STOP_TIME) args[cut.arg_count++] = info->args[i];
+    }
+    int code = filter->passing.next->ops->plane(filter->passing.next, &cut, &plane->next, err);
+    free(args);
+    return code;
 }
 
 static int holds_program(const struct ids_name_info *info) {

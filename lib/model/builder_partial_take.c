@@ -179,6 +179,10 @@ static int take_hosts(struct taking *taking, struct ids_error *err) {
                                            .start_unix_ns = host->start_unix_ns};
         int code = ids_build_host(&whole->sink, &info, err);
         if (code) return code;
+        struct ids_host *taken = &whole->trace->hosts[whole->dimensions.host];
+        taken->asked_ms = host->asked_ms;
+        taken->opened_unix_ns = host->opened_unix_ns;
+        taken->closed_unix_ns = host->closed_unix_ns;
         if (!origin_ns) origin_ns = host->start_unix_ns;
         int64_t shift_ps = whole->trace->hosts[whole->dimensions.host].shift_ps -
                            ids_clock_recorded_shift(host->start_unix_ns, origin_ns);

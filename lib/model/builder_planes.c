@@ -115,6 +115,12 @@ static int read_device_stat(struct ids_trace *trace, const struct ids_arg *arg, 
     case IDS_KEY_JAX_VERSION:
         trace->jax_version = text;
         break;
+    case IDS_KEY_PROFILE_START_TIME:
+        if (trace->host_count) trace->hosts[trace->host_count - 1].opened_unix_ns = ids_arg_int(trace, arg, 0);
+        break;
+    case IDS_KEY_PROFILE_STOP_TIME:
+        if (trace->host_count) trace->hosts[trace->host_count - 1].closed_unix_ns = ids_arg_int(trace, arg, 0);
+        break;
     case IDS_KEY_PROFILE_OPTIONS:
         if (arg->type == IDS_VALUE_BYTES) ids_tracer_options_read(arg->chars, arg->length, trace);
         break;

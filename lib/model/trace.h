@@ -52,7 +52,9 @@ struct ids_host {
     int64_t shift_ps;      /* what was added to the file's times to reach the run's */
     int64_t start_unix_ns; /* wall clock of the file's time 0; 0 unknown */
     struct ids_clock clock;
-    size_t first_device, first_track; /* it has those from here on, up to those of the next host */
+    int64_t asked_ms; /* how long its profile was to last, as its options say; 0: until the program ended it */
+    int64_t opened_unix_ns, closed_unix_ns; /* wall clock of its profile's begin and end; 0 unknown */
+    size_t first_device, first_track;       /* it has those from here on, up to those of the next host */
 };
 
 enum ids_device_kind { IDS_DEVICE_GPU, IDS_DEVICE_TPU, IDS_DEVICE_CPU, IDS_DEVICE_CUSTOM };

@@ -3,7 +3,16 @@
 #include "lib/model/trace.h"
 
 /* Field numbers of tsl/profiler/protobuf/profiler_options.proto. */
-enum { HOST_LEVEL = 2, DEVICE_LEVEL = 3, PYTHON_LEVEL = 4, VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
+enum {
+    HOST_LEVEL = 2,
+    DEVICE_LEVEL = 3,
+    PYTHON_LEVEL = 4,
+    DURATION_MS = 9,
+    VARINT = 0,
+    FIXED64 = 1,
+    BYTES = 2,
+    FIXED32 = 5
+};
 
 static int next_varint(const uint8_t **at, const uint8_t *end, uint64_t *ret_value) {
     *ret_value = 0;
@@ -38,6 +47,8 @@ void ids_tracer_options_read(const void *bytes, size_t length, struct ids_trace 
         if (tag >> 3 == HOST_LEVEL) host = level(value);
         if (tag >> 3 == DEVICE_LEVEL) device = level(value);
         if (tag >> 3 == PYTHON_LEVEL) python = level(value);
+        if (tag >> 3 == DURATION_MS && trace->host_count)
+            trace->hosts[trace->host_count - 1].asked_ms = value < INT32_MAX ? (int64_t)value : 0;
     }
     trace->tracer_host = host;
     trace->tracer_device = device;

@@ -6,8 +6,9 @@
 
 struct ids_trace;
 
-/* Reads a serialized tensorflow.ProfileOptions into trace->tracer_host, tracer_device and tracer_python; proto3 leaves
- * out what is 0. What is not understood changes nothing. */
+/* Reads a serialized tensorflow.ProfileOptions into trace->tracer_host, tracer_device and tracer_python, and how
+ * long the profile was to last into its last host; proto3 leaves out what is 0. What is not understood changes
+ * nothing. */
 void ids_tracer_options_read(const void *bytes, size_t length, struct ids_trace *trace);
 
 #endif

@@ -446,11 +446,20 @@ def check_accounts():
     check(done.returncode == 0 and b'no device did anything, so there are no accounts' in done.stderr, f'no device: {done}')
 
 
+def check_part_of_asked():
+    """A profile that was asked for 2 ms has that window; a part of it is not as long."""
+    asked = SOURCE / 'testdata/mini/window_asked.mini'
+    for name, arguments, wanted in (('whole', (), 2000), ('part', ('--to', '300us'), 200)):
+        idsprof(asked, '-f', 'xplane', *arguments, '-o', folder(name))
+        window = report(work / name)['metrics']['run.window']['value']
+        check(abs(window - wanted / 1e6) < 1e-12, f'{name}: a window of {window}')
+
+
 UMASK = os.umask(0)
 os.umask(UMASK)
 SMALL = profile(work / 'small' / 'h.xplane.pb', small())
 for test in (check_filters, check_nothing, check_database, check_category, check_outputs, check_raw, check_programs, check_list, check_names_of_formats, check_mistakes, check_disk_full, check_reader_leaves,
-             check_interrupted, check_damage, check_two_hosts, check_accounts):
+             check_interrupted, check_damage, check_two_hosts, check_accounts, check_part_of_asked):
     try:
         test()
     except Exception as e:

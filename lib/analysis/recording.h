@@ -1,0 +1,20 @@
+/* recording.h - from when to when a host was recorded, where its file says more than the events in it do.
+ *
+ * Events begin with the first work. A program that did nothing before it was recorded all the same, and its device had
+ * nothing to do then. */
+#ifndef IDS_LIB_ANALYSIS_RECORDING_H
+#define IDS_LIB_ANALYSIS_RECORDING_H
+
+#include "lib/model/trace.h"
+
+struct ids_recorded {
+    int64_t from_ps, to_ps;
+};
+
+/* From the begin to the end of the region that idsprof's window was opened for; without one, from the first to the last
+ * sample of the stacks that idsprof took; without them, of a profile that was asked for so long. 1 if the file says it.
+ * A profile that the program itself opened and closed says nothing: what it did around the work is the program's, or
+ * the profiler's own. */
+int ids_recorded_of(const struct ids_trace *trace, uint32_t host, struct ids_recorded *ret_recorded);
+
+#endif
