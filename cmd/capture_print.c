@@ -8,6 +8,7 @@
 #include "lib/wire/shell_quote.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { TEXT_BYTES = 6144, PS_PER_NS = 1000 };
 
@@ -40,6 +41,8 @@ static void print_caught(const struct ids_outcome *outcome) {
 
 static void print_stacks(const struct ids_outcome *outcome) {
     char samples[64], threads[64], cost[IDS_VALUE_ROOM];
+    int is_said = outcome->reason && !strcmp(outcome->reason, "no_stacks"); /* among what was missed */
+    if (is_said && (outcome->samples < 0 || !outcome->threads)) return;
     if (outcome->samples < 0 && outcome->no_stacks) ids_say_wrapped("stacks", "not sampled: %s", outcome->no_stacks);
     if (outcome->samples < 0) return;
     ids_say_wrapped("stacks", "%s of %s, which took %.1f %% of one core, %s a sample",

@@ -359,6 +359,7 @@ static void find_reason(struct ids_outcome_work *outcome) {
         if (!outcome->out->reason) ids_outcome_judged(outcome);
         if (!outcome->out->reason) ids_outcome_unmet(outcome);
         if (!outcome->out->reason) ids_outcome_without_collector(outcome);
+        if (!outcome->out->reason) ids_outcome_without_stacks(outcome);
     } else if (skip) {
         skipped(outcome, process, skip);
     } else {

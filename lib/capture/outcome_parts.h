@@ -33,6 +33,9 @@ void ids_outcome_short_windows(struct ids_outcome_work *outcome);
 /* Same file: window `number` of the process was not opened because the program profiled itself. */
 void ids_outcome_own_profile(struct ids_outcome_work *outcome, const struct ids_seen_process *process, int64_t number);
 
+/* without_stacks.c: windows without a sample of the stacks that were to be sampled. */
+void ids_outcome_without_stacks(struct ids_outcome_work *outcome);
+
 /* judged.c: why windows were kept; and the slow steps that no window holds: 1 if that is the reason. */
 void ids_outcome_reasons(struct ids_outcome_work *outcome, const struct ids_seen_process *process);
 int ids_outcome_judged(struct ids_outcome_work *outcome);
