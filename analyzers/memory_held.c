@@ -79,7 +79,9 @@ static int find_frame(struct groups *groups, const struct ids_held *held, uint32
     *ret_frame = count ? (uint32_t)count - 1 : 0;
     for (size_t i = 0; i < count; i++) {
         if (owner_of(groups, &frames[i], &owner)) return -1;
-        if (owner == IDS_FRAME_OF_LIBRARY || owner == IDS_FRAME_OF_HOOK || owner == IDS_FRAME_WAITS) continue;
+        if (owner == IDS_FRAME_OF_LIBRARY || owner == IDS_FRAME_OF_HOOK || owner == IDS_FRAME_WAITS ||
+            owner == IDS_FRAME_BLOCKS)
+            continue;
         *ret_frame = (uint32_t)i;
         return 0;
     }

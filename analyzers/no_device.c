@@ -62,7 +62,7 @@ static int look_at_thread(const struct ids_trace *trace, const struct ids_track 
         uint32_t doing = failed ? IDS_NONE : largest(&doings, trace->doing_count, &doing_ps);
         if (doing != IDS_NONE) {
             own.doing = doing;
-            own.waits = trace->doings[doing].waits != IDS_WAITS_NOT;
+            own.waits = trace->doings[doing].waits != IDS_WAITS_NOT && trace->doings[doing].waits != IDS_WAITS_OUTSIDE;
         }
     }
     ids_keymap_done(&functions);

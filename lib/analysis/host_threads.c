@@ -163,8 +163,15 @@ static int tells_more(const struct ids_trace *trace, const struct ids_doing *doi
                   ids_trace_text(trace, trace->names[than->name].text)) < 0;
 }
 
+/* Whether another thread may wait for it. */
+static int may_hold_up(const struct ids_doing *doing, enum ids_waits waits) {
+    if (doing->account == IDS_NO_ACCOUNT || doing->account == IDS_PROFILER) return 0;
+    if (waits == IDS_WAITS_FOR_GIL && doing->account == IDS_HOST_SYNC) return 0;
+    return !doing->waits || (doing->waits == IDS_WAITS_OUTSIDE && waits != IDS_WAITS_FOR_GIL);
+}
+
 int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_timeline *own,
-                            int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other) {
+                            enum ids_waits waits, int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other) {
     const struct ids_trace *trace = threads->trace;
     if (!threads->python && find_python(threads)) return -1;
     *ret_other = (struct ids_other_doing){.doing = IDS_NO_DOING, .until_ps = to_ps};
@@ -177,7 +184,7 @@ int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, con
             ret_other->until_ps = timeline->from_ps[i + 1];
         if (i == SIZE_MAX) continue;
         const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
-        if (doing->account == IDS_NO_ACCOUNT || doing->account == IDS_PROFILER || doing->waits) continue;
+        if (!may_hold_up(doing, waits)) continue;
         ret_other->count++;
         if (ret_other->doing == IDS_NO_DOING || tells_more(trace, doing, &trace->doings[ret_other->doing]))
             ret_other->doing = timeline->doing[i];

@@ -50,9 +50,10 @@ struct ids_other_doing {
     int count;      /* how many do something */
     int64_t until_ps; /* that long; at most `to` */
 };
-/* 0, or -1 when memory ran out. */
+/* `waits`: what the thread `own` waits for. Whoever sleeps, reads a socket or waits for a device may be what a lock is
+ * waited for, but has given Python's own lock back. 0, or -1 when memory ran out. */
 int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_timeline *own,
-                            int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other);
+                            enum ids_waits waits, int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other);
 
 /* Whether the program's thread has Python frames before and after that. */
 int ids_host_threads_are_traced(const struct ids_host_threads *threads, uint32_t host, int64_t from_ps, int64_t to_ps);

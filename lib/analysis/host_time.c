@@ -171,7 +171,8 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
     enum ids_manner manner = waiting->waits == IDS_WAITS_FOR_GIL ? IDS_AS_HAVING_GIL : IDS_AS_AWAITED;
     while (from_ps < to_ps) {
         struct ids_other_doing other;
-        if (ids_host_threads_beside(&time->threads, division->host, own, from_ps, to_ps, &other))
+        if (ids_host_threads_beside(&time->threads, division->host, own, (enum ids_waits)waiting->waits, from_ps, to_ps,
+                                    &other))
             return ids_no_memory(err);
         int is_better = other.doing != IDS_NO_DOING &&
                         (trace->doings[other.doing].caller != IDS_NONE || waiting->caller == IDS_NONE);

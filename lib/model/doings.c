@@ -54,12 +54,14 @@ static int awaits_process(struct ids_text called) {
  * caller. */
 static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name, struct ids_doing *ret_doing) {
     enum ids_frame_owner owner = owner_of(trace, name);
-    int of_library =
-        owner == IDS_FRAME_OF_LIBRARY || owner == IDS_FRAME_WAITS || (owner == IDS_FRAME_OF_EITHER && around.library);
+    int is_built_in = owner == IDS_FRAME_WAITS || owner == IDS_FRAME_BLOCKS;
+    int of_library = owner == IDS_FRAME_OF_LIBRARY || is_built_in || (owner == IDS_FRAME_OF_EITHER && around.library);
     struct ids_doing doing = around;
     /* Inside a wait for a device, or a compilation, a lock is a detail. */
     int is_free = around.account == IDS_HOST_PYTHON || around.account == IDS_HOST_INPUT;
-    doing.waits = owner == IDS_FRAME_WAITS && is_free ? IDS_WAITS_FOR_LOCK : IDS_WAITS_NOT;
+    doing.waits = !is_built_in || !is_free   ? IDS_WAITS_NOT
+                  : owner == IDS_FRAME_WAITS ? IDS_WAITS_FOR_LOCK
+                                             : IDS_WAITS_OUTSIDE;
     if (owner == IDS_FRAME_AWAITS_GIL) {
         *ret_doing = awaiting_gil(around, name);
         return;

@@ -158,6 +158,22 @@ static int waits_for_thread(struct ids_text name) {
            (ids_text_is(frame.function, "acquire") || ids_text_is(frame.function, "poll"));
 }
 
+/* Of what is built in, by the words of the program or by module: "$time sleep", "$self._sock recv_into". */
+static int blocks(struct ids_text name) {
+    static const char *const calls[] = {
+        "accept",  "connect",     "connect_ex",    "do_handshake",  "fdatasync",    "flock",        "fsync",
+        "get",     "getaddrinfo", "gethostbyname", "input",         "lockf",        "nanosleep",    "pause",
+        "recv",    "recv_into",   "recvfrom",      "recvfrom_into", "recvmsg",      "recvmsg_into", "send",
+        "sendall", "sendfile",    "sendmsg",       "sendto",        "sigtimedwait", "sigwait",      "sleep",
+        "system",  "wait",        "wait3",         "wait4",         "waitid",       "waitpid"};
+    struct ids_python_frame frame;
+    if (ids_python_is_selector(name) || ids_text_is(name, "$self._handle join")) return 1; /* of a thread */
+    if (ids_text_is(name, "<built-in function sleep>")) return 1;
+    if (ids_text_is(name, "$<unknown> get")) return 0; /* mostly a dict's; of a queue, "$jobs get", samples say it */
+    return ids_text_begins(name, "$") && ids_python_frame_of(name, &frame) && !frame.file.length &&
+           IS_IN(frame.function, calls);
+}
+
 int ids_python_call_needs_values(struct ids_text name) {
     static const char *const calls[] = {"array",   "asanyarray",  "asarray", "ascontiguousarray",
                                         "asnumpy", "bool",        "copy",    "copyto",
@@ -194,6 +210,7 @@ enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
     if (ids_text_is(name, "$python wait_for_gil")) return IDS_FRAME_AWAITS_GIL; /* collectors/common/stacks_plane.c */
     if (ids_text_is(name, "$python wait_for_core")) return IDS_FRAME_AWAITS_CORE;
     if (waits_for_thread(name)) return IDS_FRAME_WAITS;
+    if (blocks(name)) return IDS_FRAME_BLOCKS;
     if (!ids_python_frame_of(name, &frame)) return IDS_FRAME_OF_LIBRARY; /* built in, or nn.Module: */
     if (!ids_text_ends(frame.file, ".py")) return owner_of_other(&frame);
     struct ids_text file = last_name(frame.file);

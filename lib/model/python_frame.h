@@ -27,6 +27,7 @@ enum ids_frame_owner {
     IDS_FRAME_WAITS,       /* a built-in that waits for another thread: a lock is taken */
     IDS_FRAME_AWAITS_GIL,  /* of sampled stacks: whatever the thread does, another one has Python's lock */
     IDS_FRAME_AWAITS_CORE, /* of sampled stacks: it would go on, and all cores are others' */
+    IDS_FRAME_BLOCKS,      /* a built-in that waits outside Python, and has given its lock back: sleep, recv */
 };
 
 /* 0 for a name that is no frame's. */

@@ -103,7 +103,7 @@ enum ids_track_role {
     IDS_TRACK_DERIVED,  /* name scopes and the like that viewers derive, and "CUPTI overhead": never activity */
 };
 
-enum ids_waits { IDS_WAITS_NOT, IDS_WAITS_FOR_LOCK, IDS_WAITS_FOR_GIL, IDS_WAITS_FOR_CORE };
+enum ids_waits { IDS_WAITS_NOT, IDS_WAITS_FOR_LOCK, IDS_WAITS_FOR_GIL, IDS_WAITS_FOR_CORE, IDS_WAITS_OUTSIDE };
 
 /* What a host thread does: the innermost activity that has an account. Names are indices of ids_trace.names,
  * IDS_NONE none. */
@@ -117,7 +117,7 @@ struct ids_doing {
     uint8_t library; /* what is open is a library's Python frame */
     uint8_t in_callback; /* of sampled stacks: the program's function was called back by what runs on a device */
     uint8_t waits;    /* enum ids_waits: a lock is waited for, so that another thread tells what holds this one up; or a
-                       * core */
+                       * core; or what is no matter of Python's, whose lock the thread has given back */
     uint8_t launches; /* of a region: work is launched in it, so that it is a part of the program and no errand */
 };
 

@@ -145,6 +145,14 @@ START_TEST(whose_a_frame_is) {
         {"$<unknown> poll", IDS_FRAME_WAITS},
         {"$select select", IDS_FRAME_WAITS},
         {"$posix read", IDS_FRAME_WAITS}, /* of a pipe: multiprocessing */
+        {"$time sleep", IDS_FRAME_BLOCKS},
+        {"<built-in function sleep>", IDS_FRAME_BLOCKS},
+        {"$self._sock recv_into", IDS_FRAME_BLOCKS},
+        {"$work_queue get", IDS_FRAME_BLOCKS},
+        {"$self._handle join", IDS_FRAME_BLOCKS}, /* of a thread */
+        {"$', ' join", IDS_FRAME_OF_LIBRARY},
+        {"$np select", IDS_FRAME_OF_LIBRARY},
+        {"$./clock.py:5 sleep", IDS_FRAME_OF_PROGRAM},
         {"$pool.py:500 _wait_for_updates", IDS_FRAME_OF_LIBRARY},
         {"$process.py:406 wait_result_broken_or_wakeup", IDS_FRAME_OF_LIBRARY},
         {"$lock.py:5 acquire", IDS_FRAME_OF_PROGRAM},
