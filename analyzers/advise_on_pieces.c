@@ -139,7 +139,8 @@ static const char *say_sampled(const struct ids_adviser *adviser, const struct i
         if (trace->samplings[i].period_ps > period_ps) period_ps = trace->samplings[i].period_ps;
     }
     if (!entry->is_sampled || !period_ps) return "";
-    return ids_report_text(adviser->report, "; by stacks sampled every %s", ids_say_time(adviser, period_ps));
+    return ids_report_text(adviser->report, "; by stacks sampled every %s%s", ids_say_time(adviser, period_ps),
+                           entry->is_guess ? ", of which not each call has one: there the place is inferred" : "");
 }
 
 static struct ids_remedy remedy_of_piece(const struct ids_adviser *adviser, const struct ids_piece *piece,

@@ -196,6 +196,11 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
     }
 }
 
+int ids_idle_name_is_guess(const struct ids_idle_names *names, uint32_t name) {
+    if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return 0;
+    return names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS].is_guess;
+}
+
 int ids_idle_name_is_sampled(const struct ids_idle_names *names, uint32_t name) {
     if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return 0;
     const struct ids_doing *doing = &names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS];

@@ -63,6 +63,8 @@ size_t ids_idle_names_count(const struct ids_idle_names *names);
  * file names it. They live as long as the trace and the names do. Parts of one account and name have the same texts. */
 void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint32_t name, struct ids_text *ret_culprit,
                    struct ids_text *ret_where, struct ids_text *ret_recorded);
+/* Whether no sample saw who called it: the place is where other calls of the same were seen. */
+int ids_idle_name_is_guess(const struct ids_idle_names *names, uint32_t name);
 /* Whether the culprit or its place is a function of the program that is known from sampled stacks. */
 int ids_idle_name_is_sampled(const struct ids_idle_names *names, uint32_t name);
 /* What the host event of that name is called for a person: the f of PjitFunction(f). */

@@ -57,6 +57,7 @@ int ids_ledger_entry_take(struct ids_ledger *ledger, struct ids_ledger_entry *en
     if (other->op) ids_ledger_entry_note_op(entry, trace, other->op - 1);
     entry->is_mixed |= other->is_mixed;
     entry->is_sampled |= other->is_sampled;
+    entry->is_guess |= other->is_guess;
     entry->intervals += other->intervals;
     for (int known = 0; known < IDS_KNOWN_COUNT; known++) ids_sum(&entry->time_ps[known], other->time_ps[known]);
     ids_sum(&entry->in_window_ps, other->in_window_ps);

@@ -59,6 +59,7 @@ struct ids_ledger_entry {
     struct ids_recurrence recurs;      /* in which steps, over all devices */
     uint32_t evidence, evidence_op; /* an event of the longest interval: its name and its op, each index + 1; 0 none */
     uint8_t is_sampled;             /* its function or line is known from sampled stacks */
+    uint8_t is_guess;               /* in part from samples of other calls of the same alone */
     uint32_t recorded;              /* of the host's accounts: what was recorded there, as the file calls it */
     uint32_t meanwhile;             /* of device.queue: what the host did for most of the longest interval, "host.sync
                                      * hipMemcpyWithStream" */

@@ -28,6 +28,7 @@ __attribute__((noinline)) static int find_idle_entry(struct ids_booking *booking
     if (entry->recorded == IDS_NO_TEXT) return -1;
     if (where.length || part->account == IDS_HOST_PYTHON)
         entry->is_sampled |= (uint8_t)ids_idle_name_is_sampled(names, part->name);
+    entry->is_guess |= (uint8_t)ids_idle_name_is_guess(names, part->name);
     *ret_found = (struct ids_found_entry){(uint32_t)(made + 1) & 0xffffff, part->account};
     return 0;
 }

@@ -189,8 +189,8 @@ static struct ids_doing doing_inside(struct ids_trace *trace, struct ids_doing a
 int64_t ids_doing_number(struct ids_trace *trace, const struct ids_doing *doing) {
     uint64_t key = ids_key_of(
         ids_key_of((uint64_t)doing->name << 32 | doing->around, (uint64_t)doing->called << 32 | doing->caller),
-        (uint64_t)doing->launches << 32 | (uint64_t)doing->in_callback << 24 | (uint64_t)doing->account << 16 |
-            (uint64_t)doing->waits << 8 | doing->library);
+        (uint64_t)doing->is_guess << 33 | (uint64_t)doing->launches << 32 | (uint64_t)doing->in_callback << 24 |
+            (uint64_t)doing->account << 16 | (uint64_t)doing->waits << 8 | doing->library);
     uint64_t *number = ids_keymap_at(&trace->doing_numbers, key);
     if (!number) return -1;
     if (*number) return (int64_t)*number - 1;
@@ -234,6 +234,15 @@ int64_t ids_doing_called_by(struct ids_trace *trace, uint32_t recorded, uint32_t
     if (doing.caller != IDS_NONE) return recorded;
     doing.caller = trace->doings[caller].caller;
     doing.called = trace->doings[caller].called;
+    return ids_doing_number(trace, &doing);
+}
+
+int64_t ids_doing_guessed(struct ids_trace *trace, uint32_t recorded, uint32_t caller) {
+    struct ids_doing doing = trace->doings[recorded];
+    if (doing.caller != IDS_NONE || trace->doings[caller].caller == IDS_NONE) return recorded;
+    doing.caller = trace->doings[caller].caller;
+    doing.called = trace->doings[caller].called;
+    doing.is_guess = 1;
     return ids_doing_number(trace, &doing);
 }
 

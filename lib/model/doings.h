@@ -25,6 +25,8 @@ int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sa
 int64_t ids_doing_number(struct ids_trace *trace, const struct ids_doing *doing);
 /* What events show, called by the function of the program that another doing has, if it has one. */
 int64_t ids_doing_called_by(struct ids_trace *trace, uint32_t recorded, uint32_t caller);
+/* The same where no sample saw this call, and the function is that in which others of the same were seen. */
+int64_t ids_doing_guessed(struct ids_trace *trace, uint32_t recorded, uint32_t caller);
 /* The function of the program alone, and not what it called. */
 int64_t ids_doing_without_call(struct ids_trace *trace, uint32_t doing);
 /* What events show, in a function that a compiled program called back, which a stack shows. */

@@ -224,9 +224,21 @@ struct walk {
     size_t r, s; /* the next turns */
     int64_t when_ps;
     uint32_t events, frames;
+    int64_t call_ps[2];           /* the call that the event is of, from its begin to its end */
     int64_t seen_ps[2];           /* when the first sample saw the frames, and the last one */
     struct ids_gap_pieces pieces; /* of the gap between the events */
 };
+
+/* The call that begins, or goes on, with the turn: parts of it are turns of their own. */
+static void find_call(const struct joining *joining, struct walk *walk, uint32_t before) {
+    const struct ids_timeline *recorded = joining->recorded;
+    const struct ids_doing *doings = joining->trace->doings;
+    size_t end = walk->r;
+    if (doings[walk->events].around == doings[before].around && walk->when_ps < walk->call_ps[1]) return;
+    while (end < recorded->count && doings[recorded->doing[end]].around == doings[walk->events].around) end++;
+    walk->call_ps[0] = walk->when_ps;
+    walk->call_ps[1] = end < recorded->count ? recorded->from_ps[end] : INT64_MAX;
+}
 
 static int next(const struct joining *joining, struct walk *walk) {
     const struct ids_timeline *recorded = joining->recorded, *sampled = &joining->sampled->timeline;
@@ -243,7 +255,9 @@ static int next(const struct joining *joining, struct walk *walk) {
     }
     walk->when_ps = when_ps;
     if (events_ps == when_ps) {
+        uint32_t before = walk->events;
         walk->events = recorded->doing[walk->r++];
+        find_call(joining, walk, before);
         if (joining->gaps.kind_count)
             ids_sampled_gaps_divide(&joining->gaps, walk->r - 1, 2 * reach_at(joining, when_ps), &walk->pieces);
     }
@@ -272,6 +286,35 @@ static int is_unseen(const struct joining *joining, const struct walk *walk) {
            (does == IDS_HOST_STAGING && walk->when_ps >= joining->seen[walk->s - 1].first_ps);
 }
 
+static int is_blocked(const struct ids_doing *frames) {
+    return frames->waits == IDS_WAITS_FOR_LOCK || frames->waits == IDS_WAITS_OUTSIDE;
+}
+
+static int is_of_function(const struct ids_trace *trace, uint32_t frames, uint32_t other) {
+    uint32_t caller = trace->doings[frames].caller, others = trace->doings[other].caller;
+    if (caller == IDS_NONE || others == IDS_NONE || is_blocked(&trace->doings[other])) return 0;
+    return ids_python_function_key(ids_strings_text(&trace->strings, trace->names[caller].text)) ==
+           ids_python_function_key(ids_strings_text(&trace->strings, trace->names[others].text));
+}
+
+/* A sample of these frames was taken in the event's call, or the samples before and after it saw the same function of
+ * the program. One that sleeps, or waits for a lock, does nothing else meanwhile: between two such samples it was
+ * elsewhere. */
+static int saw_caller(const struct joining *joining, const struct walk *walk) {
+    const struct ids_timeline *sampled = &joining->sampled->timeline;
+    if (!joining->seen || !walk->s) return 1;
+    int64_t first_ps = walk->seen_ps[0], last_ps = walk->seen_ps[1];
+    enum ids_account does = (enum ids_account)joining->trace->doings[walk->events].account;
+    if (does == IDS_HOST_PYTHON || does == IDS_HOST_INPUT || does == IDS_HOST_REGION) return 1; /* around all of it */
+    /* The next sample waits for a device, as the event does: one wait is seldom beside another one. */
+    if (does == IDS_HOST_SYNC && only_waits(joining->trace, &joining->trace->doings[walk->frames])) return 1;
+    if (is_blocked(&joining->trace->doings[walk->frames])) return 0;
+    if (first_ps < walk->call_ps[1] && last_ps >= walk->call_ps[0]) return 1;
+    if (walk->when_ps < first_ps)
+        return walk->s > 1 && is_of_function(joining->trace, walk->frames, sampled->doing[walk->s - 2]);
+    return walk->s < sampled->count && is_of_function(joining->trace, walk->frames, sampled->doing[walk->s]);
+}
+
 /* By the outermost event of its account: parts of a call are called by whom the call is. */
 static uint64_t key_of_event(const struct joining *joining, uint32_t events) {
     return (uint64_t)joining->trace->doings[events].around << 32 | 1;
@@ -291,6 +334,7 @@ static int find_usual(struct joining *joining) {
              saw_loop_wait(trace, walk.events, walk.frames)) &&
             ids_keymap_add(&joining->calls, call_key(trace, walk.frames), 1) < 0)
             return -1;
+        if (!saw_caller(joining, &walk)) continue;
         uint64_t event = key_of_event(joining, walk.events), most = 0, stack = 0;
         uint64_t *count = ids_keymap_at(&joining->counts, ids_key_of(event, walk.frames));
         if (!count) return -1;
@@ -373,9 +417,10 @@ static int64_t doing_at(struct joining *joining, const struct walk *walk) {
     if (joining->trace->doings[walk->events].account == IDS_NO_ACCOUNT && is_in_call(joining, walk->frames))
         return doing_outside_call(joining, walk);
     ids_keymap_get(&joining->usual, key_of_event(joining, walk->events), &usual);
-    if (!is_unseen(joining, walk) && !is_of_another_call(joining, walk, usual))
+    if (joining->trace->doings[walk->events].account == IDS_NO_ACCOUNT ||
+        (!is_unseen(joining, walk) && !is_of_another_call(joining, walk, usual) && saw_caller(joining, walk)))
         return ids_doing_beside(joining->trace, walk->events, walk->frames);
-    return ids_doing_called_by(joining->trace, walk->events, usual ? (uint32_t)usual - 1 : IDS_NO_DOING);
+    return ids_doing_guessed(joining->trace, walk->events, usual ? (uint32_t)usual - 1 : IDS_NO_DOING);
 }
 
 /* What samples saw in the gaps between events. A call that has events of its own is no part of a gap: there its caller

@@ -119,6 +119,7 @@ struct ids_doing {
     uint8_t waits;    /* enum ids_waits: a lock is waited for, so that another thread tells what holds this one up; or a
                        * core; or what is no matter of Python's, whose lock the thread has given back */
     uint8_t launches; /* of a region: work is launched in it, so that it is a part of the program and no errand */
+    uint8_t is_guess; /* of sampled stacks: no sample saw who called this; other calls of the same were seen there */
 };
 
 /* TPU ops' "Time Scale Multiplier": time at the default clock ÷ time that it took. Below 1 the clock was held back. */

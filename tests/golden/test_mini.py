@@ -271,7 +271,7 @@ def closure(report):
 def savings(report, time, devices, steps):
     """They are disjoint parts of the step (or the window) of the device that decides."""
     told = [picoseconds(advice["saves"]) for advice in report["advice"] if advice["saves"] is not None]
-    whole = max([picoseconds(row["slowest"]) for row in steps] if steps else [time("device.window", device) or 0 for device in devices], default=0)
+    whole = max([picoseconds(row["slowest"]) for row in steps] if steps else [time("run.window") or 0], default=0)
     if len(devices) == 1 and steps:
         whole = time("steps.mean")
     if sum(told) > whole:
