@@ -210,7 +210,8 @@ enum { CHANGES = 1 << 12 };
 
 int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
                          uint32_t called) {
-    static const struct ids_doing nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0, 0, 0, 0};
+    static const struct ids_doing nothing = {
+        .name = IDS_NONE, .around = IDS_NONE, .caller = IDS_NONE, .called = IDS_NONE, .account = IDS_NO_ACCOUNT};
     if (!trace->doing_changes) {
         trace->doing_changes = calloc(CHANGES, sizeof *trace->doing_changes);
         if (!trace->doing_changes || ids_doing_number(trace, &nothing) != IDS_NO_DOING) return -1;
