@@ -75,7 +75,8 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     const char *layers = ids_layers_in_words(adviser->report);
     struct ids_value unused;
     if (layers) what = ids_report_text(adviser->report, "%s. By layer: %s", what, layers);
-    if (layers && !ids_adviser_has(adviser, "efficiency.flops_share", &unused))
+    if (layers && !ids_adviser_has(adviser, "efficiency.flops_share", &unused) &&
+        ids_adviser_ratio(adviser, "efficiency.judged_share") <= 0)
         what = ids_report_text(adviser->report, "%s. %s", what, ids_peak_hint(adviser));
     struct ids_roofline_advice loss = ids_loss_advice(adviser->report);
     adviser->told_loss = loss.what && bears(ids_adviser_text(adviser, pieces->op.most->culprit), loss.op);

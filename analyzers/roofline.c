@@ -16,33 +16,40 @@
 #define WINDOWS_WITH(column)                                                                                         \
     "(SELECT sum(dur_ps) FROM devices WHERE run = :run AND is_active = 1 AND id IN (SELECT device_id FROM op_costs " \
     "WHERE run = :run AND " column " IS NOT NULL))"
-/* A share above 1 means that a peak or a count is wrong; it is told apart in C, and is no value here. */
-#define SHARE_OF_WINDOWS(sum, column)                                \
-    "SELECT CASE WHEN x <= 1.000000001 THEN x END FROM (SELECT " sum \
-    " * 1.0 / " WINDOWS_WITH(column) " AS x FROM op_costs WHERE run = :run)"
-
-#define JUDGED_SHARE                                                                                                 \
-    "coalesce(sum(CASE WHEN roof_ps IS NOT NULL THEN self_ps END), 0) * 1.0 / (SELECT sum(self_ps) FROM activities " \
+#define SHARE_OF_TIME_WITH(column)                                                     \
+    "coalesce(sum(CASE WHEN " column                                                   \
+    " IS NOT NULL THEN self_ps END), 0) * 1.0 / (SELECT sum(self_ps) FROM activities " \
     "WHERE run = :run AND is_active = 1 AND is_beside = 0)"
+#define JUDGED_SHARE SHARE_OF_TIME_WITH("roof_ps")
+/* What is known of less than half of the device time says little of the run. */
+#define IF_KNOWN(column, figure) "CASE WHEN 2 * " SHARE_OF_TIME_WITH(column) " >= 1 THEN " figure " END"
+
+/* A share above 1 means that a peak or a count is wrong; it is told apart in C, and is no value here. */
+#define SHARE_OF_WINDOWS(sum, column)                                      \
+    "SELECT CASE WHEN x <= 1.000000001 THEN x END FROM (SELECT " IF_KNOWN( \
+        column, sum " * 1.0 / " WINDOWS_WITH(column)) " AS x FROM op_costs WHERE run = :run)"
 
 static const struct ids_metric_def metrics[] = {
     {"efficiency.flops", "FLOP/s", IDS_UNIT_FLOPS, IDS_BETTER_HIGHER,
      "Operations that the ops of a device computed, by second of its window, the mean of the devices of which any are "
-     "known. Operations are those of the file (TPU), else those that idsprof counts in the program.",
-     "SELECT sum(flops) * 1e12 / " WINDOWS_WITH("flops") " FROM op_costs WHERE run = :run"},
+     "known. Operations are those of the file (TPU), else those that idsprof counts in the program. No figure where "
+     "they are known of less than half of the device time.",
+     "SELECT " IF_KNOWN("flops", "sum(flops) * 1e12 / " WINDOWS_WITH("flops")) " FROM op_costs WHERE run = :run"},
     {"efficiency.flops_share", "of peak FLOP/s", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of the window that the operations alone would take at the device's peak: for each op that of the units "
-     "that multiply what it multiplies. The peak is that of --peak-flops, of the profile, or of the data sheet.",
+     "that multiply what it multiplies. The peak is that of --peak-flops, of the profile, or of the data sheet. No "
+     "figure where efficiency.flops is none.",
      SHARE_OF_WINDOWS("sum(flops_ps)", "flops")},
     {"efficiency.bandwidth", "memory bandwidth", IDS_UNIT_RATE, IDS_BETTER_HIGHER,
      "Bytes that the ops of a device and asynchronous copies (-start, -done) read from and wrote to its main memory, "
-     "by "
-     "second of its window, the mean of the devices of which any are known. Of a TPU without those that stay in the "
-     "core's own memory; a copy to or from the host counts once.",
-     "SELECT (sum(bytes) + coalesce(sum(copied_bytes), 0)) * 1e12 / " WINDOWS_WITH(
-         "bytes") " FROM op_costs WHERE run = :run"},
+     "by second of its window, the mean of the devices of which any are known. Of a TPU without those that stay in "
+     "the core's own memory; a copy to or from the host counts once. No figure where the bytes of ops are known of "
+     "less than half of the device time.",
+     "SELECT " IF_KNOWN("bytes", "(sum(bytes) + coalesce(sum(copied_bytes), 0)) * 1e12 / " WINDOWS_WITH(
+                                     "bytes")) " FROM op_costs WHERE run = :run"},
     {"efficiency.bandwidth_share", "of peak bandwidth", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "Share of the window that the bytes alone would take at the peak bandwidth of the device's memory.",
+     "Share of the window that the bytes alone would take at the peak bandwidth of the device's memory. No figure "
+     "where efficiency.bandwidth is none.",
      SHARE_OF_WINDOWS("(sum(bytes_ps) + coalesce(sum(copied_ps), 0))", "bytes")},
     {"efficiency.memory_bound", "bandwidth while memory-bound", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of the peak bandwidth that ops reach which memory bounds. Only where these are most of the time of ops "
@@ -56,7 +63,8 @@ static const struct ids_metric_def metrics[] = {
      "Share of the window by which it would be shorter if every op that computes ran at its roofline: as fast as the "
      "device can compute its operations or move its bytes, whichever takes longer. Of ops that run beside each other "
      "on a device, each loses the share that the device has of its time (device_share of view op_costs), so that all "
-     "together lose no more than the device has.",
+     "together lose no more than the device has. No figure where ops with a roofline are less than half of the device "
+     "time.",
      SHARE_OF_WINDOWS("sum(CASE WHEN computes = 1 AND self_ps > roof_ps THEN (self_ps - roof_ps) * device_share WHEN "
                       "roof_ps IS NOT NULL THEN 0 END)",
                       "roof_ps")},
@@ -128,38 +136,56 @@ static const struct ids_table_def programs = {
 
 /* ---- metrics ---- */
 
-static struct ids_metric *put_rate(struct ids_report *report, const char *id, enum ids_unit unit, const char *device,
-                                   int known, double amount, double time) {
-    if (known) return ids_report_metric(report, id, device, ids_real_value(unit, amount / time));
-    ids_report_no_data(report, id, unit, device, "no op of this trace has a known number of %s",
-                       unit == IDS_UNIT_RATE ? "bytes" : "operations");
-    return NULL;
-}
-
 static const char no_peak_bandwidth[] = IDS_NO_PEAK "--peak-bandwidth (3000 GB/s)",
                   no_peaks[] = IDS_NO_PEAK "--peak-flops (900 TFLOP/s) and --peak-bandwidth (3000 GB/s)";
 
-static const char *why_no_flops(const struct ids_op_cost *cost) {
+/* Of how much of the device time of all devices together a figure speaks: of less than half it is none of the run. */
+struct known {
+    int flops, bytes, roof; /* 1: of half or more */
+};
+
+static struct known known_of(const struct ids_op_cost *cost, double device_time) {
+    return (struct known){2 * cost->flops_self >= device_time, 2 * cost->bytes_self >= device_time,
+                          2 * cost->judged_time >= device_time};
+}
+
+static const char *why_no_flop_rate(const struct ids_op_cost *cost, const struct known *known) {
     if (!cost->has_flops) return "no op of this trace has a known number of operations";
-    return cost->flops_time > 0 || cost->flops <= 0 ? NULL : IDS_NO_PEAK_FLOPS;
+    return known->flops ? NULL : "operations are known of less than half of the device time";
 }
 
-static const char *why_no_bytes(const struct ids_op_cost *cost) {
+static const char *why_no_byte_rate(const struct ids_op_cost *cost, const struct known *known) {
     if (!cost->has_bytes) return "no op of this trace has a known number of bytes";
-    return cost->bytes_time > 0 || cost->bytes <= 0 ? NULL : no_peak_bandwidth;
+    return known->bytes ? NULL : "bytes are known of less than half of the device time";
 }
 
-static const char *why_no_roof(const struct ids_op_cost *cost) {
-    if (cost->has_roof) return NULL;
+static const char *why_no_flops(const struct ids_op_cost *cost, const struct known *known) {
+    const char *missing = why_no_flop_rate(cost, known);
+    return missing || cost->flops_time > 0 || cost->flops <= 0 ? missing : IDS_NO_PEAK_FLOPS;
+}
+
+static const char *why_no_bytes(const struct ids_op_cost *cost, const struct known *known) {
+    const char *missing = why_no_byte_rate(cost, known);
+    return missing || cost->bytes_time > 0 || cost->bytes <= 0 ? missing : no_peak_bandwidth;
+}
+
+static const char *why_no_roof(const struct ids_op_cost *cost, const struct known *known) {
+    if (cost->has_roof) return known->roof ? NULL : "less than half of the device time has a roofline";
     if (!cost->has_flops && !cost->has_bytes) return "no op of this trace has a known cost";
     return cost->flops_time > 0 ? no_peak_bandwidth : cost->bytes_time > 0 ? IDS_NO_PEAK_FLOPS : no_peaks;
 }
 
+static struct ids_metric *put_rate(struct ids_report *report, const char *id, enum ids_unit unit, const char *device,
+                                   double amount, double time, const char *missing) {
+    if (!missing) return ids_report_metric(report, id, device, ids_real_value(unit, amount / time));
+    ids_report_no_data(report, id, unit, device, "%s", missing);
+    return NULL;
+}
+
 static void put_memory_bound(struct ids_report *report, const char *device, const struct ids_op_cost *cost,
-                             int is_little_judged) {
-    const char *missing = why_no_roof(cost);
+                             const struct known *known) {
+    const char *missing = why_no_roof(cost, known);
     if (!missing && cost->memory_time * 2 <= cost->judged_time) missing = "memory does not bound most of the time";
-    if (!missing && is_little_judged) missing = "less than half of the device time has a roofline";
     ids_efficiency_share(report, "efficiency.memory_bound", device, cost->memory_roof, cost->memory_time, missing);
 }
 
@@ -179,20 +205,22 @@ static void add_device(struct costs_in_windows *sum, const struct ids_op_cost *c
 
 /* Of one device, or of all together (device NULL). */
 static void put_efficiency(struct ids_report *report, const char *device, const struct costs_in_windows *sum,
-                           int is_little_judged) {
+                           const struct known *known) {
     const struct ids_op_cost *cost = &sum->cost;
-    struct ids_metric *flops =
-        put_rate(report, "efficiency.flops", IDS_UNIT_FLOPS, device, cost->has_flops, cost->flops, sum->flops);
+    struct ids_metric *flops = put_rate(report, "efficiency.flops", IDS_UNIT_FLOPS, device, cost->flops, sum->flops,
+                                        why_no_flop_rate(cost, known));
     if (flops && sum->by_shapes)
         ids_report_rule(report, flops,
                         "counted from the shapes of PyTorch's products, convolutions and attention alone");
-    put_rate(report, "efficiency.bandwidth", IDS_UNIT_RATE, device, cost->has_bytes, cost->bytes + cost->copied_bytes,
-             sum->bytes);
-    ids_efficiency_share(report, "efficiency.flops_share", device, cost->flops_time, sum->flops, why_no_flops(cost));
+    put_rate(report, "efficiency.bandwidth", IDS_UNIT_RATE, device, cost->bytes + cost->copied_bytes, sum->bytes,
+             why_no_byte_rate(cost, known));
+    ids_efficiency_share(report, "efficiency.flops_share", device, cost->flops_time, sum->flops,
+                         why_no_flops(cost, known));
     ids_efficiency_share(report, "efficiency.bandwidth_share", device, cost->bytes_time + cost->copied_time, sum->bytes,
-                         why_no_bytes(cost));
-    ids_efficiency_share(report, "efficiency.roofline_loss", device, cost->lost_time, sum->roof, why_no_roof(cost));
-    put_memory_bound(report, device, cost, is_little_judged);
+                         why_no_bytes(cost, known));
+    ids_efficiency_share(report, "efficiency.roofline_loss", device, cost->lost_time, sum->roof,
+                         why_no_roof(cost, known));
+    put_memory_bound(report, device, cost, known);
 }
 
 /* ---- tables ---- */
@@ -365,15 +393,15 @@ static int put_metrics(const struct ids_analysis *analysis, struct ids_report *r
     double device_time = 0;
     for (size_t row = 0; categories && row < categories->row_count; row++)
         device_time += (double)cell(categories, row, "self").i * 1e-12;
-    int is_little_judged = 2 * all.cost.judged_time < device_time;
+    struct known known = known_of(&all.cost, device_time);
     for (size_t b = 0; b < analysis->busy_count && of_device && analysis->busy_count > 1; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
         struct costs_in_windows alone = {.by_shapes = all.by_shapes};
         if (window_of(busy) <= 0) continue;
         add_device(&alone, &of_device[b], window_of(busy));
-        put_efficiency(report, busy->device->key, &alone, is_little_judged);
+        put_efficiency(report, busy->device->key, &alone, &known);
     }
-    put_efficiency(report, NULL, &all, is_little_judged);
+    put_efficiency(report, NULL, &all, &known);
     ids_efficiency_share(report, "efficiency.judged_share", NULL, all.cost.judged_time, device_time,
                          device_time > 0 ? NULL : ids_no_activity_reason(analysis));
     return ids_model_flops_put(analysis, report);

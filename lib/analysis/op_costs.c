@@ -38,6 +38,8 @@ void ids_op_cost_add(struct ids_op_cost *to, const struct ids_op_cost *more) {
     to->roof_time += more->roof_time;
     to->lost_time += more->lost_time;
     to->self_time += more->self_time;
+    to->flops_self += more->flops_self;
+    to->bytes_self += more->bytes_self;
     to->judged_time += more->judged_time;
     to->memory_time += more->memory_time;
     to->memory_roof += more->memory_roof;

@@ -41,6 +41,7 @@ struct ids_op_cost {
     double roof_time;                /* Σ of the larger one of each op, of executions that have a time */
     double lost_time;                /* of the ops that compute, what the device could be rid of at it */
     double self_time;                /* of ops that have any of these figures */
+    double flops_self, bytes_self;   /* of those whose operations are known, whose bytes are */
     double judged_time;              /* of those that have a roofline */
     double memory_time, memory_roof; /* of those that memory bounds; what their bytes alone take */
     double model_flops, model_time;  /* of products and convolutions, without what is computed again; at the peak */

@@ -172,8 +172,14 @@ static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran
     struct ids_op_cost cost = {.runs = count, .self_time = self_time};
     cost.has_flops = op->flops >= 0;
     cost.has_bytes = op->memory_bytes >= 0;
-    if (cost.has_flops) cost.flops = (double)op->flops * runs;
-    if (cost.has_bytes) cost.bytes = (double)op->memory_bytes * runs;
+    if (cost.has_flops) {
+        cost.flops = (double)op->flops * runs;
+        cost.flops_self = self_time;
+    }
+    if (cost.has_bytes) {
+        cost.bytes = (double)op->memory_bytes * runs;
+        cost.bytes_self = self_time;
+    }
     if (peak > 0) cost.flops_time = cost.flops / peak;
     if (peaks->bandwidth > 0) cost.bytes_time = cost.bytes / peaks->bandwidth;
     cost.model_flops = (op->model_flops > 0 ? (double)op->model_flops : 0) * runs;
