@@ -166,11 +166,25 @@ static const char *collectives_in(const struct past *past, const struct step *st
                            step->collectives == 1 ? "" : "s", (long long)past->collectives);
 }
 
+static int64_t end_of(const struct past *past, size_t i) {
+    return past->file->steps[i + 1].begin_ns;
+}
+
+/* Whether a window was open in a part of it. */
+static int is_recorded(const struct past *past, size_t i) {
+    for (size_t e = 0; e < past->file->event_count; e++) {
+        const struct ids_history_event *event = &past->file->events[e];
+        if (event->kind == IDS_HISTORY_WINDOW && event->end_ns >= past->steps[i].begin_ns &&
+            event->begin_ns < end_of(past, i))
+            return 1;
+    }
+    return past->file->steps[i].stall_ns > 0;
+}
+
 /* "compiled train_step; recorded: window 2": what the agent knows of the step's time. */
 static const char *events_in(const struct past *past, const struct step *step, struct ids_report *report) {
     const char *text = collectives_in(past, step, report);
-    int64_t end_ns = step[1].begin_ns;
-    if (step == &past->steps[past->count - 1]) end_ns = past->file->steps[past->count].begin_ns;
+    int64_t end_ns = end_of(past, (size_t)(step - past->steps));
     for (size_t i = 0; i < past->file->event_count; i++) {
         const struct ids_history_event *event = &past->file->events[i];
         if (event->end_ns < step->begin_ns || event->begin_ns >= end_ns) continue;
@@ -321,10 +335,13 @@ static int find_rhythm(const struct ids_history_file *file, struct ids_rhythm *r
     int64_t before = file->head.steps - (int64_t)file->step_count;
     if (past.steps && steps) judge_steps(&past);
     for (size_t i = 0; i < past.count; i++) {
-        if ((int64_t)i + before >= IDS_WARM_STEPS && file->steps[i].stall_ns == 0)
+        if ((int64_t)i + before >= IDS_WARM_STEPS && !is_recorded(&past, i))
             steps[count++] = (struct ids_rhythm_step){past.steps[i].number, past.steps[i].took_ns};
     }
     int found = ids_rhythm_find(steps, count, ret_rhythm);
+    /* also where no step that is judged is the last one */
+    if (found && past.steps[past.count - 1].number > ret_rhythm->last)
+        ret_rhythm->last = past.steps[past.count - 1].number;
     free(past.steps);
     free(steps);
     return found;

@@ -1,4 +1,10 @@
-/* rhythm.h - steps that take longer at equal distances: a program validates, logs or saves in every n-th step. */
+/* rhythm.h - steps that take longer at equal distances: a program validates, logs or saves in every n-th step.
+ *
+ * A rhythm is a period and a level (half the usual step, one, two, four and so on). Long is a step that takes longer
+ * than the usual one by more than the level. At least four steps whose number has the same rest are long, they are
+ * three of four at these places, and elsewhere there is at most one long step for four of them. So neither the noise of
+ * a busy machine is a rhythm, nor does a step that is a little longer after each long one hide it. Of several, the one
+ * that takes most time counts. */
 #ifndef IDS_LIB_RUN_RHYTHM_H
 #define IDS_LIB_RUN_RHYTHM_H
 
@@ -15,6 +21,7 @@ struct ids_rhythm {
     int64_t period, first; /* steps whose number divided by the period leaves `first` */
     int64_t took_ns;       /* the usual one of them */
     int64_t usual_ns;      /* the usual step */
+    int64_t last;          /* the last step that the program is known to have */
 };
 
 /* 1 and *ret_rhythm, where there is one; else 0. Without memory there is none. */

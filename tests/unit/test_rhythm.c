@@ -2,6 +2,8 @@
 #include "lib/run/rhythm.h"
 #include "tests/support/suite.h"
 
+#include <string.h>
+
 enum { STEPS = 200 };
 
 static struct ids_rhythm_step steps[STEPS];
@@ -46,6 +48,38 @@ START_TEST(test_no_rhythm) {
 }
 END_TEST
 
+/* After a checkpoint a step is a little longer, so no two long steps follow each other at the distance. */
+START_TEST(test_the_step_after) {
+    every(30, 29);
+    for (int i = 0; i < STEPS; i++) {
+        if (i % 30 == 29) steps[i].took_ns = 60000000;
+        if (i % 30 == 0) steps[i].took_ns = 1800000;
+    }
+    steps[158].took_ns = 1700000;
+    ck_assert_int_eq(ids_rhythm_find(steps, STEPS, &rhythm), 1);
+    ck_assert_int_eq(rhythm.period, 30);
+    ck_assert_int_eq(rhythm.first, 29);
+    ck_assert_int_eq(rhythm.took_ns, 60000000);
+    ck_assert_int_eq(rhythm.last, 199);
+    for (int i = 9; i < STEPS; i += 10) steps[i].took_ns = i % 30 == 29 ? 60000000 : 1700000; /* of two the greater */
+    ck_assert_int_eq(ids_rhythm_find(steps, STEPS, &rhythm), 1);
+    ck_assert_int_eq(rhythm.took_ns, 60000000);
+}
+END_TEST
+
+/* 165 steps of a tiny program on a busy machine: five of six steps of 29, 53, 77, 101, ... are long, as others are. */
+START_TEST(test_noise) {
+    static const struct ids_rhythm_step slow[] = {
+        {10, 1700},  {21, 23900}, {29, 4300},  {36, 6600},  {53, 6700},  {77, 2200},  {110, 6800},
+        {115, 4100}, {116, 2300}, {119, 2000}, {125, 2100}, {130, 1600}, {131, 1600}, {137, 2200},
+        {138, 1900}, {145, 2700}, {146, 2600}, {149, 6700}, {154, 1900}, {155, 1800}, {157, 1700}};
+    every(STEPS, STEPS);
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) steps[slow[i].number].took_ns = slow[i].took_ns * 1000;
+    ck_assert_int_eq(ids_rhythm_find(steps, 165, &rhythm), 0);
+    ck_assert_int_eq(ids_rhythm_find(steps + 10, 155, &rhythm), 0);
+}
+END_TEST
+
 static const char *missed(struct ids_report *report, int64_t first, int64_t last, int64_t left_out) {
     ids_report_init(report);
     ids_report_property(report, "steps.first", ids_int_value(IDS_UNIT_COUNT, first));
@@ -56,7 +90,7 @@ static const char *missed(struct ids_report *report, int64_t first, int64_t last
 
 START_TEST(test_missed) {
     struct ids_report report;
-    rhythm = (struct ids_rhythm){10, 0, 9000000, 1000000};
+    rhythm = (struct ids_rhythm){10, 0, 9000000, 1000000, 199};
     ck_assert_str_eq(missed(&report, 153, 157, 153),
                      "one of 10 steps takes 9.000 ms, 9.0 × the usual one, such as step 160, and none of these is "
                      "measured here: idsprof capture --start-step 159 --steps 11 measures one");
@@ -73,4 +107,21 @@ START_TEST(test_missed) {
 }
 END_TEST
 
-IDS_RUN_SUITE("rhythm", test_every_tenth, test_no_rhythm, test_missed)
+START_TEST(test_measures_what_there_is) {
+    struct ids_report report;
+    rhythm = (struct ids_rhythm){30, 29, 60000000, 1000000, 163}; /* no step 179 */
+    ck_assert_ptr_nonnull(strstr(missed(&report, 153, 157, 153), "such as step 149, and"));
+    ids_report_done(&report);
+    ck_assert_ptr_nonnull(strstr(missed(&report, 153, 157, 153), "--start-step 148 --steps 16 measures one"));
+    ids_report_done(&report);
+    rhythm.last = 179; /* whether it is whole is not known */
+    ck_assert_ptr_nonnull(strstr(missed(&report, 153, 157, 153), "--start-step 148 --steps 31 measures one"));
+    ids_report_done(&report);
+    rhythm.last = 180;
+    ck_assert_ptr_nonnull(strstr(missed(&report, 153, 157, 153), "--start-step 178 --steps 3 measures one"));
+    ids_report_done(&report);
+}
+END_TEST
+
+IDS_RUN_SUITE("rhythm", test_every_tenth, test_no_rhythm, test_the_step_after, test_noise, test_missed,
+              test_measures_what_there_is)
