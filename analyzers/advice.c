@@ -2,6 +2,11 @@
 #include "analyzers/advise_on.h"
 #include "analyzers/no_device.h"
 
+/* What a step would save; where nobody knows, the time that it takes, which is the most that it could save. */
+static int64_t saves_at_most(const struct ids_advice *advice) {
+    return advice->saves_ps >= 0 ? advice->saves_ps : advice->takes_ps;
+}
+
 /* What saves most first, without changing the order of what saves as much or says nothing of it; what comes before
  * `from` stays there. A person does the first few. */
 static void put_in_order(struct ids_report *report, size_t from) {
@@ -9,7 +14,7 @@ static void put_in_order(struct ids_report *report, size_t from) {
     for (size_t i = from + 1; i < report->advice_count; i++) {
         struct ids_advice moved = all[i];
         size_t to = i;
-        for (; to > from && all[to - 1].saves_ps < moved.saves_ps; to--) all[to] = all[to - 1];
+        for (; to > from && saves_at_most(&all[to - 1]) < saves_at_most(&moved); to--) all[to] = all[to - 1];
         all[to] = moved;
     }
     if (report->advice_count > IDS_MOST_PIECES) report->advice_count = IDS_MOST_PIECES;
@@ -19,8 +24,9 @@ static void put_in_order(struct ids_report *report, size_t from) {
  * quarter of the median one. */
 static int is_chance_before(const struct ids_advice *before, const struct ids_advice *steady, int64_t median_ps) {
     int is_chance = before->saves_ps > 0 && before->chance_ps > before->saves_ps / 2;
-    int is_surely_more = steady->saves_ps - steady->chance_ps > before->saves_ps - before->chance_ps;
-    return is_chance && is_surely_more && steady->saves_ps >= median_ps / 4;
+    int64_t steady_ps = saves_at_most(steady);
+    int is_surely_more = steady_ps - steady->chance_ps > before->saves_ps - before->chance_ps;
+    return is_chance && is_surely_more && steady_ps >= median_ps / 4;
 }
 
 static void put_chance_behind(const struct ids_adviser *adviser, size_t from) {

@@ -6,11 +6,12 @@
 
 #include <string.h>
 
-static void on_op(struct ids_adviser *adviser, const struct ids_op_family *op, const char *what) {
+static void on_op(struct ids_adviser *adviser, const struct ids_op_family *op, int64_t takes_ps, const char *what) {
     const struct ids_pieces *pieces = &adviser->pieces;
     const char *share = ids_say_share(adviser, op->time_ps, pieces->compute_ps);
     ids_adviser_give(
         adviser, &(struct ids_advice){.saves_ps = -1,
+                                      .takes_ps = takes_ps,
                                       .per_step = pieces->steps > 0,
                                       .account = ids_account_id(IDS_WORK_COMPUTE),
                                       .culprit = ids_adviser_text(adviser, op->most->culprit),
@@ -81,7 +82,7 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     struct ids_roofline_advice loss = ids_loss_advice(adviser->report);
     adviser->told_loss = loss.what && bears(ids_adviser_text(adviser, pieces->op.most->culprit), loss.op);
     if (adviser->told_loss) what = ids_report_text(adviser->report, "%s. %s", what, loss.what);
-    on_op(adviser, &pieces->op, what);
+    on_op(adviser, &pieces->op, 0, what);
 }
 
 /* What no account tells of busy time: how far it is from what the device can do. */
@@ -89,6 +90,16 @@ void ids_advise_on_loss(struct ids_adviser *adviser) {
     struct ids_roofline_advice advice = ids_loss_advice(adviser->report);
     if (advice.what && !adviser->told_loss)
         ids_adviser_remark(adviser, "efficiency.roofline_loss", advice.what, advice.evidence);
+}
+
+/* How long a step takes for an op that only moves data; nothing where it is told already what that would save. */
+static int64_t moved_by(const struct ids_adviser *adviser, const struct ids_op_family *op) {
+    const char *culprit = ids_adviser_text(adviser, op->most->culprit);
+    for (size_t i = 0; i < adviser->report->advice_count; i++) {
+        const struct ids_advice *said = &adviser->report->advice[i];
+        if (said->saves_ps > 0 && said->culprit && culprit && !strcmp(said->culprit, culprit)) return 0;
+    }
+    return ids_adviser_per_step(adviser, op->time_ps);
 }
 
 /* An op is worth a word where it is a good part of the step, not of what little the device does. */
@@ -104,6 +115,6 @@ void ids_advise_on_one_op(struct ids_adviser *adviser) {
         op = told ? NULL : &pieces->op;
     if (!op || adviser->said >= IDS_MOST_PIECES) return;
     struct ids_remedy words = remedy_of_op(adviser, op, moves);
-    on_op(adviser, op,
+    on_op(adviser, op, moves ? moved_by(adviser, op) : 0,
           ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
 }

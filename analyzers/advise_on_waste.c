@@ -24,6 +24,14 @@ static int64_t saved_by(const struct ids_adviser *adviser, const struct ids_wast
     return sum->saving_ps < room_ps ? sum->saving_ps : room_ps;
 }
 
+/* How long a step takes for it, of the part that it is in: an order for what is not proved. */
+static int64_t taken_by(const struct ids_adviser *adviser, const struct ids_waste_sum *sum) {
+    int64_t step_ps = ids_adviser_per_step(adviser, adviser->pieces.time_ps);
+    int is_compute = sum->waste != IDS_WASTE_SERIAL && !ids_waste_is_collective(sum->waste);
+    int64_t room_ps = is_compute ? ids_adviser_compute(adviser) : step_ps;
+    return sum->step_ps < room_ps ? sum->step_ps : room_ps;
+}
+
 static void advise_on_waste(struct ids_adviser *adviser, struct ids_waste_sum *sum) {
     const struct ids_pieces *pieces = &adviser->pieces;
     struct ids_report *report = adviser->report;
@@ -35,6 +43,7 @@ static void advise_on_waste(struct ids_adviser *adviser, struct ids_waste_sum *s
     ids_adviser_give(
         adviser,
         &(struct ids_advice){.saves_ps = saved_by(adviser, sum),
+                             .takes_ps = taken_by(adviser, sum),
                              .per_step = pieces->steps > 0,
                              .account = ids_account_id(collective ? IDS_COMM_TRANSFER : IDS_WORK_COMPUTE),
                              .culprit = sum->op,

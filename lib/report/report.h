@@ -160,6 +160,7 @@ struct ids_advice {
      * Savings are disjoint. */
     int64_t saves_ps;
     int64_t chance_ps; /* of that, what may be chance; only the order depends on it */
+    int64_t takes_ps;  /* where that is unknown: how long a step takes for it, 0 nothing; only for the order */
     int per_step;
     const char *account, *culprit, *where; /* of the ledger, with file:line, an op's path, what a rank did; NULL none */
     const char *what;                      /* what was found and what to do */

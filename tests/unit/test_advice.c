@@ -473,6 +473,23 @@ START_TEST(an_op_that_only_moves_is_named) {
 }
 END_TEST
 
+/* 30 rounds of 100 us: a matrix product, a copy of 35 us, and 25 or 45 us without work. */
+START_TEST(an_op_that_only_moves_stands_by_its_time) {
+    for (int idle_us = 25; idle_us <= 45; idle_us += 20) {
+        int dot_us = 65 - idle_us;
+        put("plane /device:TPU:0\nmeta copy.1 hlo_category=\"data formatting\" program_id=1\nmeta dot.1 "
+            "hlo_category=convolution program_id=1\n"
+            "line 2 \"XLA Ops\"\n");
+        for (int i = 0; i < 30; i++) put("%dus %dus dot.1\n%dus 35us copy.1\n", 100 * i, dot_us, 100 * i + dot_us);
+        advise_on_what_was_put();
+        const struct ids_advice *moves = about("An op that only moves data"), *waits = about("The device does nothing");
+        ck_assert(moves && waits);
+        ck_assert_int_eq(moves < waits, idle_us == 25);
+        ids_report_done(&report);
+    }
+}
+END_TEST
+
 /* Steps of 1 ms, after a first one of 6 ms with which the window opened, or not. */
 static void record_long_first_step(int opens) {
     put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
@@ -604,6 +621,7 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, the_slowest_stage_of_input
               what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
               a_recording_that_is_not_open_is_no_cost, even_work_wins_no_more_than_there_is,
               who_does_the_same_has_no_more_work, a_culprit_with_a_place_takes_what_has_none,
-              an_op_that_only_moves_is_named, ops_of_a_large_program_cannot_be_jitted_more,
-              a_host_that_runs_ahead_is_no_evidence, a_tracer_that_makes_python_longer_is_named,
-              who_changes_from_step_to_step_is_no_one_rank, small_kernels_are_no_advice_where_fusing_wins_little)
+              an_op_that_only_moves_is_named, an_op_that_only_moves_stands_by_its_time,
+              ops_of_a_large_program_cannot_be_jitted_more, a_host_that_runs_ahead_is_no_evidence,
+              a_tracer_that_makes_python_longer_is_named, who_changes_from_step_to_step_is_no_one_rank,
+              small_kernels_are_no_advice_where_fusing_wins_little)

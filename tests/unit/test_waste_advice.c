@@ -115,6 +115,20 @@ START_TEST(savings_are_told_in_order) {
 }
 END_TEST
 
+/* Each kind takes 20 of 100 us, whether its saving is proved or not, and 10 or 30 us the device waits. */
+START_TEST(what_is_not_proved_stands_by_its_time) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        for (int idle = 10; idle <= 30; idle += 20) {
+            record_with(kinds[i].waste, 30, 20, idle);
+            const struct ids_advice *wasted = about(kinds[i].says), *waits = about("The device does nothing");
+            ck_assert_msg(wasted && waits, "%s: not said", kinds[i].waste);
+            ck_assert_msg((wasted < waits) == (idle < 20), "%s beside %d us", kinds[i].waste, idle);
+            ids_report_done(&report);
+        }
+    }
+}
+END_TEST
+
 /* What moves shows what helps: a copy within one layout, and numbers that are made complex. */
 START_TEST(words_go_by_what_moves) {
     static const struct {
@@ -196,4 +210,5 @@ START_TEST(words_fit) {
 END_TEST
 
 IDS_RUN_SUITE("waste_advice", each_kind_is_said, little_is_not_said, all_rounds_but_one, savings_are_told_in_order,
-              words_go_by_what_moves, proof_replaces_the_piece_of_its_collective, words_fit)
+              what_is_not_proved_stands_by_its_time, words_go_by_what_moves, proof_replaces_the_piece_of_its_collective,
+              words_fit)
