@@ -51,7 +51,7 @@ static int pieces_win_little(const struct ids_adviser *adviser) {
 
 int ids_wins_little(const struct ids_adviser *adviser) {
     int64_t tenth_ps = ids_adviser_per_step(adviser, adviser->pieces.time_ps / 10);
-    for (int w = 1; w < IDS_WASTE_COUNT; w++) {
+    for (int w = 0; w < IDS_WASTE_SENTENCES; w++) {
         if (adviser->wastes[w].saving_ps > tenth_ps) return 0;
     }
     return pieces_win_little(adviser);

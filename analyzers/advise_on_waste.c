@@ -76,7 +76,7 @@ static void take_off(struct ids_piece *transfers, const char *culprit, const cha
 
 /* What the program itself proves stands before what only may be saved. */
 void ids_advise_on_proven(struct ids_adviser *adviser) {
-    for (int w = 1; w < IDS_WASTE_COUNT; w++) {
+    for (int w = 0; w < IDS_WASTE_SENTENCES; w++) {
         struct ids_waste_sum *sum = &adviser->wastes[w];
         int64_t saves_ps = saved_by(adviser, sum), steps = adviser->pieces.steps ? adviser->pieces.steps : 1;
         struct ids_piece *transfers = ids_waste_is_collective(sum->waste) ? transfers_of(adviser) : NULL;
@@ -100,12 +100,12 @@ static int is_told(const struct ids_adviser *adviser, enum ids_waste waste) {
     return 0;
 }
 
-/* The two kinds with most of it. */
+/* The two sentences with most of it. */
 void ids_advise_on_waste(struct ids_adviser *adviser) {
     enum { MOST_KINDS = 2 };
     for (int kinds = 0; kinds < MOST_KINDS; kinds++) {
         struct ids_waste_sum *most = NULL;
-        for (int w = 1; w < IDS_WASTE_COUNT; w++) {
+        for (int w = 0; w < IDS_WASTE_SENTENCES; w++) {
             struct ids_waste_sum *sum = &adviser->wastes[w];
             if (!is_worth_saying(adviser, sum) || is_told(adviser, sum->waste)) continue;
             if (!most || sum->step_ps > most->step_ps) most = sum;

@@ -23,7 +23,7 @@ struct ids_adviser {
     int has_python;
     int told_loss; /* 1: what could be won at the roofline is said of the first op already */
     size_t said;
-    struct ids_waste_sum wastes[IDS_WASTE_COUNT];
+    struct ids_waste_sum wastes[IDS_WASTE_SENTENCES];
 };
 
 /* Texts of the report. */

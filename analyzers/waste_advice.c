@@ -41,7 +41,7 @@ static const struct sentence {
     int (*holds)(const char *why); /* NULL: always */
     const char *problem;
     const char *remedy[2]; /* of JAX and the others, of PyTorch; NULL: as for JAX */
-} sentences[] = {
+} sentences[IDS_WASTE_SENTENCES] = {
     {IDS_WASTE_RECOMPUTED,
      ALL,
      NULL,
@@ -139,12 +139,16 @@ static const struct sentence {
       NULL}},
 };
 
+/* Whether that is true of a row of the kind. */
+static int fits(const struct sentence *of, enum ids_waste waste, const char *why) {
+    return of->waste == waste && (!of->holds || (why && of->holds(why)));
+}
+
 struct ids_remedy ids_waste_remedy(enum ids_waste waste, const char *why, enum ids_framework framework,
                                    enum ids_device_kind platform) {
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {
         const struct sentence *of = &sentences[i];
-        if (of->waste != waste || !(of->platforms & 1 << platform)) continue;
-        if (of->holds && (!why || !of->holds(why))) continue;
+        if (!(of->platforms & 1 << platform) || !fits(of, waste, why)) continue;
         const char *own = framework == IDS_PYTORCH ? of->remedy[1] : NULL;
         return (struct ids_remedy){of->problem, own ? own : of->remedy[0]};
     }
@@ -163,24 +167,38 @@ static const char *text_at(const struct ids_table *table, size_t row, const char
     return cell->missing ? NULL : cell->text;
 }
 
-void ids_waste_sums(const struct ids_report *report, struct ids_waste_sum sums[IDS_WASTE_COUNT]) {
+/* NULL: there is none. */
+static struct ids_waste_sum *sum_of(struct ids_waste_sum sums[IDS_WASTE_SENTENCES], enum ids_waste waste,
+                                    const char *why) {
+    for (int s = 0; s < IDS_WASTE_SENTENCES; s++) {
+        if (fits(&sentences[s], waste, why)) return &sums[s];
+    }
+    return NULL;
+}
+
+void ids_waste_sums(const struct ids_report *report, struct ids_waste_sum sums[IDS_WASTE_SENTENCES]) {
     const struct ids_table *table = ids_report_find_table(report, "waste");
-    memset(sums, 0, IDS_WASTE_COUNT * sizeof *sums);
+    memset(sums, 0, IDS_WASTE_SENTENCES * sizeof *sums);
+    for (int s = 0; s < IDS_WASTE_SENTENCES; s++) sums[s].waste = sentences[s].waste;
     if (!table || !table->row_count) return;
+    int64_t most_ps[IDS_WASTE_SENTENCES] = {0};
     int share = ids_table_column(table, "share"), step = ids_table_column(table, "per_step"),
         saving = ids_table_column(table, "saving"), count = ids_table_column(table, "count");
     for (size_t row = 0; row < table->row_count; row++) {
-        struct ids_waste_sum *sum = &sums[waste_of(text_at(table, row, "waste"))];
-        if (!sum->rows++) { /* the most is first */
+        const char *why = text_at(table, row, "why");
+        struct ids_waste_sum *sum = sum_of(sums, waste_of(text_at(table, row, "waste")), why);
+        if (!sum) continue;
+        int64_t step_ps = ids_table_cell(table, row, step)->i;
+        if (!sum->rows++ || step_ps > most_ps[sum - sums]) { /* rows are in the order of what all the window has */
+            most_ps[sum - sums] = step_ps;
             sum->op = text_at(table, row, "op");
             sum->where = text_at(table, row, "where");
-            sum->why = text_at(table, row, "why");
+            sum->why = why;
         }
         sum->share += ids_table_cell(table, row, share)->d;
         sum->count += ids_table_cell(table, row, count)->i;
-        ids_sum(&sum->step_ps, ids_table_cell(table, row, step)->i);
+        ids_sum(&sum->step_ps, step_ps);
         const struct ids_value *saves = ids_table_cell(table, row, saving);
         if (!saves->missing) ids_sum(&sum->saving_ps, saves->i);
     }
-    for (int w = 0; w < IDS_WASTE_COUNT; w++) sums[w].waste = (enum ids_waste)w;
 }
