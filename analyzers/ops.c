@@ -84,8 +84,9 @@ static const struct ids_table_def ops = {
     "neither: below a tenth of both; communication) and lost, the time beyond the roofline, follow from these. Of ops "
     "beside each other lost is the share of it that the device has of their time. The "
     "scope is what the program named of the op's place, the pass (forward, backward, recomputed, custom vjp) what "
-    "automatic differentiation did with it, the family what its names tell of what it computes. The fingerprint is the "
-    "same for what computes the same, whatever it is called and whichever program it is in.",
+    "automatic differentiation did with it, the family what its names tell of what it computes (of a fusion that its "
+    "name calls a copy, and that computes: fusion). The fingerprint is the same for what computes the same, whatever "
+    "it is called and whichever program it is in.",
     0,
 };
 

@@ -11,8 +11,8 @@
 
 /* The columns of the table, by what is taken out of them; -1 where it has none. */
 struct columns {
-    int name, module, category, op_name, shape, grid, block, source, fingerprint, event_class, deduplicated, self,
-        count, in_steps, count_in_steps, squares;
+    int name, module, category, op_name, shape, grid, block, source, fingerprint, event_class, pass, family,
+        deduplicated, self, count, in_steps, count_in_steps, squares;
 };
 
 static struct columns columns_of(const struct ids_table *table, enum ids_item_kind kind) {
@@ -28,6 +28,8 @@ static struct columns columns_of(const struct ids_table *table, enum ids_item_ki
         .source = ids_table_column(table, "source"),
         .fingerprint = ids_table_column(table, "fingerprint"),
         .event_class = ids_table_column(table, "class"),
+        .pass = ids_table_column(table, "pass"),
+        .family = ids_table_column(table, "family"),
         .deduplicated = ids_table_column(table, "deduplicated_name"),
         .self = ids_table_column(table, ops ? "self" : "total"),
         .count = ids_table_column(table, "count"),
@@ -84,6 +86,8 @@ static struct ids_item *item_of(struct making *making, const struct ids_table *t
         .source = text_at(table, row, columns->source),
         .fingerprint = text_at(table, row, columns->fingerprint),
         .event_class = text_at(table, row, columns->event_class),
+        .pass = columns->pass < 0 ? NULL : text_at(table, row, columns->pass),
+        .family = columns->family < 0 ? NULL : text_at(table, row, columns->family),
         .squares = -1,
     };
     item.shape = shape_of(making, table, columns, row);

@@ -9,8 +9,9 @@
 struct ids_item {
     /* Texts of a report; "" unknown. */
     const char *name, *base, *module, *category, *op_name, *shape, *source, *fingerprint, *event_class;
-    double time_ps; /* self time (of a kernel its time) per step, or in the window, and device */
-    double count;   /* executions of the same */
+    const char *pass, *family; /* as the report has them; NULL: its table has no such column */
+    double time_ps;            /* self time (of a kernel its time) per step, or in the window, and device */
+    double count;              /* executions of the same */
     double rate;    /* of all of its name in programs of its name: a program compiled for two shapes runs as often as
                      * one that was compiled for one */
     double *values; /* the time by step or run; NULL unknown */

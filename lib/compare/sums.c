@@ -21,8 +21,9 @@ static const char *name_of(const struct ids_item *item, enum ids_sum_by by, char
         ids_scope_of(item->op_name, scope);
         return *scope ? scope : NULL;
     case IDS_SUM_FAMILY:
-        *ret_pass = ids_pass_of(item->op_name);
-        return ids_family_of(item->name, item->category, item->event_class);
+        *ret_pass = item->pass ? item->pass : ids_pass_of(item->op_name);
+        return item->family && *item->family ? item->family
+                                             : ids_family_of(item->name, item->category, item->event_class);
     case IDS_SUM_COLLECTIVE:
         if (strcmp(item->event_class, "collective") != 0) return NULL;
         return *item->category ? item->category : item->base;

@@ -1,9 +1,12 @@
 /* waste_again.c - which instructions that are named as computed again for the backward pass (jax.checkpoint) are: where
  * the first forward pass is not needed, or XLA found the two to be the same, the program has one of them.
  *
- * Within a computation instructions of the same value are compared: the same of the same operands, looked at through
- * fusions, copies and conversions. A loop's body has its operands from outside, so that of bodies the shape and the
- * primitive are compared.
+ * What the first forward pass needs is a part of that, whatever its name says: XLA found the two to be the same. For
+ * the rest, within a computation instructions of the same value are compared: the same of the same operands, looked at
+ * through fusions, copies and conversions. XLA also rewrites the two passes differently (a division by a root becomes a
+ * product with rsqrt where nobody else needs the root), and all that follows has another value then: what is left is
+ * compared by scope, primitive and shape, each of the first pass with one of the second. A loop's body has its operands
+ * from outside, so that of bodies the shape and the primitive are compared.
  */
 #include "lib/fields/hlo.h"
 #include "lib/hlo/element.h"
@@ -11,6 +14,7 @@
 #include "lib/hlo/shape.h"
 #include "lib/hlo/waste_graph.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +24,18 @@ struct again {
     struct ids_keymap parts;  /* fusion and place in its tuple -> value */
     struct ids_keymap firsts; /* value -> 1: a forward pass computes it */
     struct ids_keymap kinds;  /* shape and primitive -> computation + 1 where a forward pass has it, or SEVERAL */
-    uint32_t computation;     /* that is looked at; none of a fusion */
+    struct ids_keymap
+        places;           /* scope, shape and primitive -> how many a forward pass has that no other was found for */
+    uint8_t *needed;      /* by instruction: 1: a forward pass needs it */
+    uint32_t computation; /* that is looked at; none of a fusion */
 };
 
 #define SEVERAL (1ull << 32)
-enum { WORK = IDS_DOES_COMPUTE | IDS_DOES_PRODUCT | IDS_DOES_REDUCE | IDS_DOES_EXP };
+enum stage { FIND_FIRSTS, FIND_SAME, TELL, STAGES };
+enum {
+    WORK = IDS_DOES_COMPUTE | IDS_DOES_PRODUCT | IDS_DOES_REDUCE | IDS_DOES_EXP,
+    MOVES = IDS_DOES_MOVE | IDS_DOES_CONVERT | IDS_DOES_PAD | IDS_DOES_SLICE
+};
 
 static int is_named_again(const struct ids_hlo_module *module, uint32_t instruction) {
     return ids_text_contains(ids_hlo_op_name(module, &module->instructions[instruction]), "rematted_computation");
@@ -34,6 +45,26 @@ static int is_named_again(const struct ids_hlo_module *module, uint32_t instruct
 static int is_first(const struct ids_hlo_module *module, uint32_t instruction) {
     struct ids_text name = ids_hlo_op_name(module, &module->instructions[instruction]);
     return name.length && !ids_text_contains(name, "rematted_computation") && !ids_text_contains(name, "transpose(");
+}
+
+/* The forward pass of what is differentiated; an optimizer's work is none. */
+static int is_forward(const struct ids_hlo_module *module, uint32_t instruction) {
+    return is_first(module, instruction) &&
+           ids_text_contains(ids_hlo_op_name(module, &module->instructions[instruction]), "jvp(");
+}
+
+/* From users to operands, through what is named as computed again or not at all: through the backward pass of one step
+ * the forward pass of the next one in the same program would need everything. */
+static void tell_needed(struct again *again) {
+    const struct ids_waste_graph *graph = again->graph;
+    for (uint32_t i = (uint32_t)graph->module->instruction_count; i-- > 0;) {
+        for (uint32_t use = graph->first_use[i]; use != IDS_HLO_NONE && !again->needed[i]; use = graph->next_use[use]) {
+            uint32_t user = graph->user_of[use];
+            const struct ids_hlo_instruction *of = &graph->module->instructions[user];
+            int passes_on = is_named_again(graph->module, user) || !ids_hlo_op_name(graph->module, of).length;
+            again->needed[i] = is_forward(graph->module, user) || (passes_on && again->needed[user]);
+        }
+    }
 }
 
 /* --- values ----------------------------------------------------------------------------------------------------- */
@@ -123,8 +154,27 @@ static uint64_t kind_of(const struct ids_waste_graph *graph, uint32_t instructio
     return ids_key_of(ids_key_of(of_shape, graph->deeds[instruction] & IDS_DOES_PRODUCT), primitive);
 }
 
-static int add_first(struct again *again, uint32_t instruction) {
-    if (!(again->graph->deeds[instruction] & WORK) || !is_first(again->graph->module, instruction)) return 0;
+/* The same of one scope. */
+static uint64_t place_of(const struct ids_waste_graph *graph, uint32_t instruction) {
+    char name[1024], scope[IDS_SCOPE_BYTES];
+    struct ids_text whole = ids_hlo_op_name(graph->module, &graph->module->instructions[instruction]);
+    snprintf(name, sizeof name, "%.*s", (int)(whole.length < sizeof name ? whole.length : sizeof name - 1), whole.at);
+    ids_scope_of(name, scope);
+    return ids_key_of(ids_hash_bytes(scope, strlen(scope)), kind_of(graph, instruction));
+}
+
+/* `outer`: the instruction itself, or the fusion around it. */
+static int add_first(struct again *again, uint32_t outer, uint32_t instruction) {
+    const struct ids_hlo_module *module = again->graph->module;
+    int is_merged = is_named_again(module, instruction) && again->needed[outer];
+    unsigned deeds = again->graph->deeds[instruction];
+    if (!(deeds & (WORK | MOVES)) || (!is_merged && !is_first(module, instruction))) return 0;
+    if (is_merged || is_forward(module, instruction)) {
+        uint64_t *count = ids_keymap_at(&again->places, place_of(again->graph, instruction));
+        if (!count) return -1;
+        ++*count;
+    }
+    if (!(deeds & WORK)) return 0;
     uint64_t *kind = ids_keymap_at(&again->kinds, kind_of(again->graph, instruction));
     uint64_t *value = ids_keymap_at(&again->firsts, again->value[instruction]);
     if (!kind || !value) return -1;
@@ -134,18 +184,48 @@ static int add_first(struct again *again, uint32_t instruction) {
     return 0;
 }
 
-static int has_first(const struct again *again, uint32_t instruction) {
-    uint64_t unused, where;
-    if (ids_keymap_get(&again->firsts, again->value[instruction], &unused)) return 1;
-    return ids_keymap_get(&again->kinds, kind_of(again->graph, instruction), &where) &&
-           where != (uint64_t)again->computation + 1;
+/* One of the forward pass for one that is computed again. */
+static int take_place(struct again *again, uint32_t instruction) {
+    uint64_t key = place_of(again->graph, instruction), left;
+    if (!ids_keymap_get(&again->places, key, &left) || !left) return 0;
+    --*ids_keymap_at(&again->places, key);
+    return 1;
 }
 
-/* What is said of a fusion goes by its products, where it has some. */
-static int is_again(const struct again *again, uint32_t instruction, uint32_t inside) {
-    struct ids_hlo_range range = {instruction, 1};
+static int has_same(const struct again *again, uint32_t instruction) {
+    uint64_t unused;
+    return ids_keymap_get(&again->firsts, again->value[instruction], &unused);
+}
+
+static int has_first(struct again *again, uint32_t instruction) {
+    uint64_t where;
+    if (has_same(again, instruction)) return 1;
+    if (ids_keymap_get(&again->kinds, kind_of(again->graph, instruction), &where) &&
+        where != (uint64_t)again->computation + 1)
+        return 1;
+    return take_place(again, instruction);
+}
+
+static struct ids_hlo_range inner_of(const struct again *again, uint32_t instruction, uint32_t inside) {
+    if (inside == IDS_HLO_NONE) return (struct ids_hlo_range){instruction, 1};
+    return again->graph->module->computations[inside].instructions;
+}
+
+/* What only moves has the value of what it moves, so that its place alone is compared. */
+static int moves_again(struct again *again, struct ids_hlo_range range) {
+    uint32_t moves = 0, found = 0;
+    for (uint32_t i = range.first; i < range.first + range.count; i++) {
+        if (!(again->graph->deeds[i] & MOVES)) continue;
+        moves++;
+        found += (uint32_t)take_place(again, i);
+    }
+    return found && found >= moves - found;
+}
+
+/* What is said of a fusion goes by its products, where it has some; of one without work, by what it moves. */
+static int is_again(struct again *again, uint32_t instruction, uint32_t inside) {
+    struct ids_hlo_range range = inner_of(again, instruction, inside);
     uint32_t products = 0, other = 0, products_again = 0, other_again = 0;
-    if (inside != IDS_HLO_NONE) range = again->graph->module->computations[inside].instructions;
     for (uint32_t i = range.first; i < range.first + range.count; i++) {
         unsigned deeds = again->graph->deeds[i];
         if (!(deeds & WORK)) continue;
@@ -155,11 +235,30 @@ static int is_again(const struct again *again, uint32_t instruction, uint32_t in
         else
             other++, other_again += found;
     }
+    if (!products && !other) return moves_again(again, range);
     return products ? products_again > 0 : other_again && other_again >= other - other_again;
 }
 
-/* Values of one computation's instructions; then either what a first pass computes, or what is not computed again. */
-static int look_through(struct again *again, int is_second) {
+/* What the stage does with one instruction, whose value is known. Returns 0, or not: no memory. */
+static int look_at(struct again *again, uint32_t instruction, uint32_t inside, enum stage stage) {
+    struct ids_hlo_range inner = inner_of(again, instruction, inside);
+    int failed = 0, is_asked = is_named_again(again->graph->module, instruction);
+    if (again->graph->budget < 0) return 0;
+    for (uint32_t k = inner.first; k < inner.first + inner.count && !failed && stage == FIND_FIRSTS; k++)
+        failed = add_first(again, instruction, k);
+    if (!is_asked || stage == FIND_FIRSTS) return failed;
+    for (uint32_t k = inner.first; k < inner.first + inner.count && stage == FIND_SAME; k++)
+        if (!again->needed[instruction] && again->graph->deeds[k] & WORK && has_same(again, k)) take_place(again, k);
+    if (stage == TELL && (again->needed[instruction] || !is_again(again, instruction, inside))) {
+        again->graph->of[instruction].computed_once = 1;
+        again->graph->found = 1;
+    }
+    return 0;
+}
+
+/* Values of one computation's instructions; then what a first pass computes, what of it has one of the same value, and
+ * what is not computed again. */
+static int look_through(struct again *again, enum stage stage) {
     const struct ids_hlo_module *module = again->graph->module;
     const struct ids_hlo_range *range = &module->computations[again->computation].instructions;
     int failed = 0;
@@ -167,14 +266,7 @@ static int look_through(struct again *again, int is_second) {
         uint32_t inside = ids_waste_inside(module, i);
         if (inside != IDS_HLO_NONE && inside >= again->computation) inside = IDS_HLO_NONE;
         again->value[i] = inside == IDS_HLO_NONE ? plain_value(again, i) : fused_value(again, i, inside, &failed);
-        if (is_second && is_named_again(module, i) && !is_again(again, i, inside)) {
-            again->graph->of[i].computed_once = 1;
-            again->graph->found = 1;
-        }
-        if (is_second) continue;
-        struct ids_hlo_range inner = {i, 1};
-        if (inside != IDS_HLO_NONE) inner = module->computations[inside].instructions;
-        for (uint32_t k = inner.first; k < inner.first + inner.count && !failed; k++) failed = add_first(again, k);
+        if (!failed) failed = look_at(again, i, inside, stage);
     }
     return failed;
 }
@@ -186,16 +278,20 @@ int ids_waste_again(struct ids_waste_graph *graph) {
     for (uint32_t i = 0; i < module->instruction_count && !any; i++) any = is_named_again(module, i);
     if (!any) return 0;
     again.value = calloc(module->instruction_count + 1, sizeof *again.value);
-    failed = !again.value;
-    for (int is_second = 0; is_second < 2; is_second++) {
+    again.needed = calloc(module->instruction_count + 1, sizeof *again.needed);
+    failed = !again.value || !again.needed;
+    if (!failed) tell_needed(&again);
+    for (int stage = FIND_FIRSTS; stage < STAGES; stage++) {
         for (uint32_t c = 0; c < module->computation_count && !failed; c++) {
             again.computation = c;
-            if (!module->computations[c].is_fusion) failed = look_through(&again, is_second);
+            if (!module->computations[c].is_fusion) failed = look_through(&again, (enum stage)stage);
         }
     }
     free(again.value);
+    free(again.needed);
     ids_keymap_done(&again.parts);
     ids_keymap_done(&again.firsts);
     ids_keymap_done(&again.kinds);
+    ids_keymap_done(&again.places);
     return failed;
 }

@@ -4,6 +4,7 @@
 #include "lib/base/vec.h"
 #include "lib/hlo/family.h"
 #include "lib/hlo/scope.h"
+#include "lib/hlo/waste.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -142,10 +143,23 @@ const char *ids_op_pass(const struct ids_trace *trace, const struct ids_op *op) 
     return op->computed_once ? "forward" : ids_pass_of(ids_trace_text(trace, op->framework_name));
 }
 
+/* Whether an op whose name tells only of moving computes: XLA names a fusion by its first and last instructions. A few
+ * operations on an index are no work; and what the program's graph shows to move, convert or pad, and nothing else. */
+static int only_sounds_like_a_move(const struct ids_op *op, const char *family) {
+    static const char *const moves[] = {"copy", "transpose", "slice", "conversion"};
+    if (op->waste == IDS_WASTE_LAYOUT || op->waste == IDS_WASTE_CONVERT || op->waste == IDS_WASTE_PAD) return 0;
+    if (op->flops <= 0 || op->flops < op->result_bytes / 16) return 0;
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+        if (!strcmp(family, moves[i])) return strcmp(family, "conversion") != 0 || op->fingerprint;
+    return 0;
+}
+
 const char *ids_op_family(const struct ids_trace *trace, const struct ids_op *op, const char *event_class) {
     const char *family =
         ids_family_of(ids_trace_text(trace, op->name), ids_trace_text(trace, op->category), event_class);
     int64_t multiplied = op->matrix_flops >= 0 ? op->matrix_flops : op->element ? op->flops : 0;
+    int is_fusion = !strcmp(ids_trace_text(trace, op->opcode), "fusion");
+    if (is_fusion && only_sounds_like_a_move(op, family)) family = "fusion";
     if (strcmp(family, "fusion") != 0 && strcmp(family, "custom call") != 0) return family;
     if (op->flops <= 0 || multiplied <= op->flops / 2) return family;
     return strstr(ids_trace_text(trace, op->framework_name), "conv") ? "convolution" : "matrix product";

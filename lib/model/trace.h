@@ -496,7 +496,7 @@ const struct ids_event *ids_event_cause(const struct ids_trace *trace, const str
 const char *ids_op_pass(const struct ids_trace *trace, const struct ids_op *op);
 
 /* Its family (lib/hlo/family.h). Of a fusion or a library's call whose name tells none: what most of its operations
- * are. */
+ * are. A fusion that computes is no copy, whatever XLA calls it. */
 const char *ids_op_family(const struct ids_trace *trace, const struct ids_op *op, const char *event_class);
 
 /* Whether the track holds what jax.monitoring told idsprof's Python hook: "jax.compile(f)", beside the thread that did

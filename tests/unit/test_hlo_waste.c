@@ -296,6 +296,97 @@ START_TEST(again_inside_fusions) {
 }
 END_TEST
 
+#define IN_FORWARD(primitive) "jit(f)/jvp(a)/" primitive
+#define IN_AGAIN(primitive) "jit(f)/transpose(jvp(a))/jvp(a)/checkpoint/rematted_computation/" primitive
+
+/* XLA divides by a root in one pass and multiplies by rsqrt in the other: no value is the same after that. One product
+ * of the first pass is left for one that is computed again; who has another shape, or another scope, has none. */
+START_TEST(again_though_rewritten) {
+    begin();
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64,64", 0), w = parameter("w", "64,64", 1), v = parameter("v", "64,32", 2);
+    ADD("rsqrt", "rsqrt", "64,64", x, 0);
+    int rsqrt = named(IN_FORWARD("sqrt"));
+    ADD("times", "multiply", "64,64", x, rsqrt, 0);
+    int times = named(IN_FORWARD("div"));
+    product("first", times, w, IN_FORWARD("dot_general"));
+    ADD("sqrt", "sqrt", "64,64", x, 0);
+    int sqrt = named(IN_AGAIN("sqrt"));
+    ADD("divided", "divide", "64,64", x, sqrt, 0);
+    int divided = named(IN_AGAIN("div"));
+    int twice = product("twice", divided, w, IN_AGAIN("dot_general"));
+    int once = product("once", w, divided, IN_AGAIN("sub/dot_general"));
+    ADD("narrow", "dot", "64,32", divided, v, 0);
+    int narrow = named(IN_AGAIN("dot_general")), second = product("second", divided, x, IN_AGAIN("dot_general"));
+    finish();
+    ck_assert_str_eq(waste_of(sqrt), "recomputed");
+    ck_assert_str_eq(waste_of(divided), "recomputed");
+    ck_assert_str_eq(waste_of(twice), "recomputed");
+    ck_assert_int_eq(wastes[once - 1].computed_once, 1);
+    ck_assert_int_eq(wastes[narrow - 1].computed_once, 1);
+    ck_assert_int_eq(wastes[second - 1].computed_once, 1);
+    end();
+}
+END_TEST
+
+/* One that only moves, of each of two: of the second one the first pass has no other. */
+START_TEST(again_though_it_only_moves) {
+    begin();
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64,64", 0), y = parameter("y", "64,64", 1);
+    ADD("turned", "transpose", "64,64", x, 0);
+    named(IN_FORWARD("transpose"));
+    ADD("turned.2", "transpose", "64,64", y, 0);
+    int twice = named(IN_AGAIN("transpose"));
+    ADD("turned.3", "transpose", "64,64", x, 0);
+    int once = named(IN_AGAIN("transpose"));
+    finish();
+    ck_assert_str_eq(waste_of(twice), "recomputed");
+    ck_assert_str_eq(waste_of(once), "layout");
+    ck_assert_int_eq(wastes[once - 1].computed_once, 1);
+    end();
+}
+END_TEST
+
+/* Who has one of the same value takes it, wherever it stands: the other one has none then. */
+START_TEST(again_first_by_value) {
+    begin();
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64,64", 0), w = parameter("w", "64,64", 1), v = parameter("v", "64,64", 2);
+    product("first", x, w, IN_FORWARD("dot_general"));
+    int once = product("once", x, v, IN_AGAIN("dot_general")), twice = product("twice", x, w, IN_AGAIN("dot_general"));
+    finish();
+    ck_assert_int_eq(wastes[once - 1].computed_once, 1);
+    ck_assert_str_eq(waste_of(twice), "recomputed");
+    end();
+}
+END_TEST
+
+/* What the first pass uses is its own, by whatever name, and then another one is a second. Through the backward pass
+ * the next step's first pass uses all. */
+START_TEST(again_is_not_what_the_first_pass_needs) {
+    begin();
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64,64", 0), w = parameter("w", "64,64", 1), v = parameter("v", "64,64", 2);
+    int merged = product("merged", x, w, IN_AGAIN("dot_general"));
+    ADD("copied", "copy", "64,64", merged, 0);
+    ADD("sine", "sine", "64,64", last(), 0);
+    int also_merged = named(IN_AGAIN("sin"));
+    ADD("cosine", "cosine", "64,64", also_merged, 0);
+    named(IN_FORWARD("cos"));
+    int twice = product("twice", v, w, IN_AGAIN("dot_general"));
+    int backward = product("backward", twice, w, "jit(f)/transpose(jvp(a))/checkpoint/dot_general");
+    ADD("next", "tanh", "64,64", backward, 0);
+    named(IN_FORWARD("tanh"));
+    finish();
+    ck_assert_int_eq(wastes[merged - 1].computed_once, 1);
+    ck_assert_int_eq(wastes[also_merged - 1].computed_once, 1);
+    ck_assert_str_eq(waste_of(merged), "");
+    ck_assert_str_eq(waste_of(twice), "recomputed");
+    end();
+}
+END_TEST
+
 /* A loop's body has its values from outside: there shape and primitive count, and another body. */
 START_TEST(again_in_loops) {
     begin();
@@ -698,6 +789,7 @@ END_TEST
 
 IDS_RUN_SUITE("hlo_waste", constants_alone, what_a_loop_does_not_change, the_same_in_a_branch, the_same_in_two_branches,
               fusions_that_only_move, copies_for_a_loop_are_kept_apart, pads_with_slices, recomputed_by_name,
-              again_only_where_there_are_two, again_inside_fusions, again_in_loops, the_same_of_the_same,
+              again_only_where_there_are_two, again_inside_fusions, again_though_rewritten, again_though_it_only_moves,
+              again_first_by_value, again_is_not_what_the_first_pass_needs, again_in_loops, the_same_of_the_same,
               collectives_of_what_all_have, collectives_one_after_the_other, collectives_of_which_a_slice_is_used,
               attention_through_memory, what_stands_behind, what_could_not_be_fused, many_uses_of_a_long_body)
