@@ -108,20 +108,21 @@ static void cut_to_chosen_steps(struct ids_analysis *analysis) {
 
 /* Without steps the window is what was recorded, where the file says it: a device with one launch in two seconds did
  * nothing before it and behind it, and that is no time outside of the figures. */
-static int is_of_recording(const struct ids_analysis *analysis, const struct ids_busy *busy,
-                           struct ids_recorded *ret_recorded) {
-    if (analysis->steps.source != IDS_STEPS_NONE || analysis->params.window == IDS_WINDOW_DEVICE) return 0;
-    return ids_recorded_of(analysis->trace, busy->device->host, ret_recorded);
+static void extend_to_recording(const struct ids_analysis *analysis, const struct ids_busy *busy,
+                                const struct ids_recorded *recordings, struct extent *extent) {
+    const struct ids_recorded *recorded = &recordings[busy->device->host];
+    if (analysis->steps.source != IDS_STEPS_NONE || analysis->params.window == IDS_WINDOW_DEVICE) return;
+    if (ids_is_recorded(recorded)) extend(extent, recorded->from_ps, recorded->to_ps);
 }
 
 /* The run's, over all that the devices did. *ret_active: from the first to the last activity. */
-static void find_run_window(struct ids_analysis *analysis, struct extent *ret_active) {
+static void find_run_window(struct ids_analysis *analysis, const struct ids_recorded *recordings,
+                            struct extent *ret_active) {
     struct extent active = {INT64_MAX, INT64_MIN}, whole = active;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
-        struct ids_recorded recorded;
         extend(&active, busy->first_ps, busy->last_ps);
-        if (is_of_recording(analysis, busy, &recorded)) extend(&whole, recorded.from_ps, recorded.to_ps);
+        extend_to_recording(analysis, busy, recordings, &whole);
     }
     extend(&whole, active.first_ps, active.last_ps);
     analysis->first_ps = active.first_ps;
@@ -154,12 +155,12 @@ static int cut_window(struct ids_analysis *analysis, const struct extent *active
 }
 
 /* That of each device, in the run's. */
-static void set_device_windows(struct ids_analysis *analysis, const struct extent *clocks, int cut_end) {
+static void set_device_windows(struct ids_analysis *analysis, const struct ids_recorded *recordings,
+                               const struct extent *clocks, int cut_end) {
     for (size_t i = 0; i < analysis->busy_count; i++) {
         struct ids_busy *busy = &analysis->busy[i];
         struct extent whole = clocks[ids_clock_of_device(analysis->trace, busy->device)];
-        struct ids_recorded recorded;
-        if (is_of_recording(analysis, busy, &recorded)) extend(&whole, recorded.from_ps, recorded.to_ps);
+        extend_to_recording(analysis, busy, recordings, &whole);
         if (analysis->params.window == IDS_WINDOW_DEVICE) whole = (struct extent){busy->first_ps, busy->last_ps};
         busy->start_ps = whole.first_ps > analysis->start_ps ? whole.first_ps : analysis->start_ps;
         busy->end_ps = whole.last_ps < analysis->end_ps ? whole.last_ps : analysis->end_ps;
@@ -177,15 +178,17 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     if (!analysis->busy) return ids_no_memory(err);
     int code = list_devices(analysis, err);
     if (code || !analysis->busy_count) return code;
-    find_run_window(analysis, &active);
+    struct ids_recorded *recordings = ids_recordings(analysis->trace);
+    struct extent *clocks = NULL;
+    if (!recordings) return ids_no_memory(err);
+    find_run_window(analysis, recordings, &active);
     cut_to_chosen_steps(analysis);
     code = cut_window(analysis, &active, err);
-    if (code) return code;
-    struct extent *clocks = find_extents(analysis);
-    if (!clocks) return ids_no_memory(err);
-    set_device_windows(analysis, clocks, analysis->end_ps < active.last_ps);
+    if (!code && !(clocks = find_extents(analysis))) code = ids_no_memory(err);
+    if (!code) set_device_windows(analysis, recordings, clocks, analysis->end_ps < active.last_ps);
     free(clocks);
-    return 0;
+    free(recordings);
+    return code;
 }
 
 int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err) {

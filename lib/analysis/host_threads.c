@@ -43,7 +43,7 @@ static void find_told(struct ids_host_threads *threads) {
     }
 }
 
-static void find_recorded(struct ids_host_threads *threads) {
+static int find_recorded(struct ids_host_threads *threads) {
     const struct ids_trace *trace = threads->trace;
     for (size_t h = 0; h < trace->host_count; h++) threads->events[h] = (struct ids_recorded){INT64_MAX, INT64_MIN};
     for (size_t t = 0; t < trace->track_count; t++) {
@@ -52,12 +52,16 @@ static void find_recorded(struct ids_host_threads *threads) {
         if (track->first_ps < recorded->from_ps) recorded->from_ps = track->first_ps;
         if (track->last_ps > recorded->to_ps) recorded->to_ps = track->last_ps;
     }
-    for (uint32_t h = 0; h < trace->host_count; h++) {
-        struct ids_recorded asked, *recorded = &threads->events[h];
-        if (!ids_recorded_of(trace, h, &asked)) continue;
-        if (asked.from_ps < recorded->from_ps) recorded->from_ps = asked.from_ps;
-        if (asked.to_ps > recorded->to_ps) recorded->to_ps = asked.to_ps;
+    struct ids_recorded *recordings = ids_recordings(trace);
+    for (uint32_t h = 0; recordings && h < trace->host_count; h++) {
+        struct ids_recorded *recorded = &threads->events[h];
+        if (!ids_is_recorded(&recordings[h])) continue;
+        if (recordings[h].from_ps < recorded->from_ps) recorded->from_ps = recordings[h].from_ps;
+        if (recordings[h].to_ps > recorded->to_ps) recorded->to_ps = recordings[h].to_ps;
     }
+    int is_out = !recordings;
+    free(recordings);
+    return is_out;
 }
 
 static void find_frames(struct ids_host_threads *threads) {
@@ -85,7 +89,7 @@ int ids_host_threads_find(struct ids_host_threads *threads, const struct ids_tra
     if (!threads->program || !threads->told_of || !threads->events || !threads->frames) return -1;
     find_program_threads(threads);
     find_told(threads);
-    find_recorded(threads);
+    if (find_recorded(threads)) return -1;
     find_frames(threads);
     return 0;
 }

@@ -2,59 +2,67 @@
 
 #include "lib/base/saturate.h"
 
-static int64_t moment_of(const struct ids_host *host, int64_t unix_ns) {
-    return ids_sat_add(host->shift_ps, ids_sat_mul(ids_sat_sub(unix_ns, host->start_unix_ns), 1000));
-}
+#include <stdlib.h>
 
-/* A clock of another kind than the file's would make a window of days: work of the host's lies in its profile. */
-static int has_work_of(const struct ids_trace *trace, uint32_t host, const struct ids_recorded *recorded) {
-    for (size_t d = 0; d < trace->device_count; d++) {
-        const struct ids_device *device = &trace->devices[d];
-        if (device->host != host || !device->activity.count) continue;
-        int64_t start_ps = device->activity.at[0].start_ps;
-        if (start_ps < recorded->from_ps || start_ps > recorded->to_ps) return 0;
-    }
-    return 1;
-}
-
-static int was_asked(const struct ids_trace *trace, uint32_t number, struct ids_recorded *ret_recorded) {
-    const struct ids_host *host = &trace->hosts[number];
-    if (!host->asked_ms || !host->start_unix_ns || !host->opened_unix_ns ||
-        host->closed_unix_ns <= host->opened_unix_ns)
-        return 0;
-    *ret_recorded = (struct ids_recorded){moment_of(host, host->opened_unix_ns), moment_of(host, host->closed_unix_ns)};
-    return has_work_of(trace, number, ret_recorded);
-}
+static const struct ids_recorded nothing = {INT64_MAX, INT64_MIN};
 
 static void extend(struct ids_recorded *recorded, int64_t from_ps, int64_t to_ps) {
     if (from_ps < recorded->from_ps) recorded->from_ps = from_ps;
     if (to_ps > recorded->to_ps) recorded->to_ps = to_ps;
 }
 
-static int was_for_region(const struct ids_trace *trace, uint32_t host, struct ids_recorded *ret_recorded) {
+static void find_regions(const struct ids_trace *trace, struct ids_recorded *of_hosts) {
     size_t n = 0;
     while (n < trace->name_count && !trace->names[n].is_block) n++;
     for (size_t t = 0; t < trace->track_count && n < trace->name_count; t++) {
-        if (trace->tracks[t].host != host) continue;
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (trace->names[event->name].is_block) extend(ret_recorded, event->start_ps, event->end_ps);
+            if (trace->names[event->name].is_block)
+                extend(&of_hosts[trace->tracks[t].host], event->start_ps, event->end_ps);
         }
     }
-    return ret_recorded->from_ps <= ret_recorded->to_ps;
 }
 
-static int was_sampled(const struct ids_trace *trace, uint32_t host, struct ids_recorded *ret_recorded) {
+static void find_samples(const struct ids_trace *trace, struct ids_recorded *of_hosts) {
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *track = &trace->tracks[t];
-        if (track->host == host && track->sampling && track->first_ps <= track->last_ps)
-            extend(ret_recorded, track->first_ps, track->last_ps);
+        if (track->sampling && track->first_ps <= track->last_ps)
+            extend(&of_hosts[track->host], track->first_ps, track->last_ps);
     }
-    return ret_recorded->from_ps <= ret_recorded->to_ps;
 }
 
-int ids_recorded_of(const struct ids_trace *trace, uint32_t host, struct ids_recorded *ret_recorded) {
-    *ret_recorded = (struct ids_recorded){INT64_MAX, INT64_MIN};
-    return was_for_region(trace, host, ret_recorded) || was_sampled(trace, host, ret_recorded) ||
-           was_asked(trace, host, ret_recorded);
+static int64_t moment_of(const struct ids_host *host, int64_t unix_ns) {
+    return ids_sat_add(host->shift_ps, ids_sat_mul(ids_sat_sub(unix_ns, host->start_unix_ns), 1000));
+}
+
+static void find_asked(const struct ids_trace *trace, struct ids_recorded *of_hosts) {
+    for (uint32_t h = 0; h < trace->host_count; h++) {
+        const struct ids_host *host = &trace->hosts[h];
+        if (host->asked_ms && host->start_unix_ns && host->opened_unix_ns &&
+            host->closed_unix_ns > host->opened_unix_ns)
+            of_hosts[h] =
+                (struct ids_recorded){moment_of(host, host->opened_unix_ns), moment_of(host, host->closed_unix_ns)};
+    }
+    /* A clock of another kind than the file's would make a window of days: work of the host's lies in its profile. */
+    for (size_t d = 0; d < trace->device_count; d++) {
+        const struct ids_device *device = &trace->devices[d];
+        if (!device->activity.count) continue;
+        struct ids_recorded *recorded = &of_hosts[device->host];
+        int64_t start_ps = device->activity.at[0].start_ps;
+        if (start_ps < recorded->from_ps || start_ps > recorded->to_ps) *recorded = nothing;
+    }
+}
+
+struct ids_recorded *ids_recordings(const struct ids_trace *trace) {
+    static void (*const ways[])(const struct ids_trace *, struct ids_recorded *) = {find_regions, find_samples,
+                                                                                    find_asked};
+    enum { WAYS = sizeof ways / sizeof *ways };
+    size_t count = trace->host_count;
+    struct ids_recorded *found = malloc((count + 1) * WAYS * sizeof *found);
+    for (size_t i = 0; found && i < count * WAYS; i++) found[i] = nothing;
+    for (size_t w = 0; found && w < WAYS; w++) ways[w](trace, found + w * count);
+    for (size_t h = 0; found && h < count; h++) {
+        for (size_t w = 1; w < WAYS && !ids_is_recorded(&found[h]); w++) found[h] = found[w * count + h];
+    }
+    return found;
 }

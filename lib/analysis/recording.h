@@ -8,13 +8,17 @@
 #include "lib/model/trace.h"
 
 struct ids_recorded {
-    int64_t from_ps, to_ps;
+    int64_t from_ps, to_ps; /* from > to: the file does not say */
 };
 
-/* From the begin to the end of the region that idsprof's window was opened for; without one, from the first to the last
- * sample of the stacks that idsprof took; without them, of a profile that was asked for so long. 1 if the file says it.
- * A profile that the program itself opened and closed says nothing: what it did around the work is the program's, or
- * the profiler's own. */
-int ids_recorded_of(const struct ids_trace *trace, uint32_t host, struct ids_recorded *ret_recorded);
+/* Of each host, by its number. From the begin to the end of the region that idsprof's window was opened for; without
+ * one, from the first to the last sample of the stacks that idsprof took; without them, of a profile that was asked for
+ * so long. A profile that the program itself opened and closed says nothing: what it did around the work is the
+ * program's, or the profiler's own. The caller frees it; NULL when memory ran out. */
+struct ids_recorded *ids_recordings(const struct ids_trace *trace);
+
+static inline int ids_is_recorded(const struct ids_recorded *recorded) {
+    return recorded->from_ps <= recorded->to_ps;
+}
 
 #endif
