@@ -36,6 +36,7 @@ static const struct ids_metric_def metrics[] = {
 static const struct ids_column_def columns[] = {
     {"total", "total", IDS_UNIT_TIME, 0},
     {"share", "share", IDS_UNIT_RATIO, 0},
+    {"estimated", "estimated", IDS_UNIT_RATIO, IDS_COLUMN_SPARE},
     {"self", "self", IDS_UNIT_TIME, 0},
     {"forward", "forward", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"backward", "backward", IDS_UNIT_TIME, IDS_COLUMN_SPARE},
@@ -71,11 +72,15 @@ static const struct ids_table_def layers = {
     "slowest (by name, without what all of them share). `alike` says how many ops of one scope are the computation "
     "with most time there: 64 where 64 layers were written out and have no scope each. Loops (while/body), branches "
     "and checkpoints are transparent. `total` is the self time of the ops inside, `self` that of the ops directly in "
-    "it. A fusion over several scopes is divided among them by what their instructions inside it compute (a function "
-    "like exp counts as ten operations; its executions count where most of it is), its pass is that of its name; "
+    "it. The time of a fusion over several scopes is divided among them by what their instructions inside it compute: "
+    "an operation of a product (dot, convolution) counts a sixteenth, a function like exp ten, and what only moves one "
+    "for each byte. That is an estimate: `estimated` is how much of the total is such, "
+    "where it is a tenth or more. The executions of such a fusion count where most of it is, its `flops` and `bytes` "
+    "in the innermost scope that holds all of it, and its pass is that of its name; "
     "`forward`, `backward` and `recomputed` (checkpoint) are parts of the total, as far as the op's name tells. "
-    "`flops` and `bytes` are of all executions; rates and what bounds them are of those ops whose cost is known, which "
-    "have the time `counted`; where that is less than half of the total, there are none. `compute`, `collectives`, "
+    "`flops` and `bytes` are of all executions; rates and what bounds them are of those ops whose cost is known and "
+    "that are not divided, which have the time `counted`; where that is less than half of the total, there are none. "
+    "`compute`, `collectives`, "
     "`copies` and `stalls` are what the ledger books here "
     "(work.compute, comm.transfer, copy.*, stall.device): the rows of depth 0 sum to these accounts. Ops without a "
     "scope stand under " NO_SCOPE ", by program. `id` is the path "
@@ -181,50 +186,64 @@ static int64_t take(int64_t *left, int64_t whole, const struct ids_op_parts *par
     return taken;
 }
 
-/* Of its executions it keeps as many as the share, so that what holds all parts has all of them. */
-static void scale_cost(struct ids_op_cost *cost, double share) {
-    double *const amounts[] = {&cost->flops,     &cost->bytes,     &cost->flops_time, &cost->bytes_time,
-                               &cost->roof_time, &cost->lost_time, &cost->self_time,  &cost->judged_time};
-    double runs = round((double)cost->runs * share);
-    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) *amounts[i] *= share;
-    cost->untimed = (struct ids_untimed_cost){(uint64_t)round((double)cost->untimed.runs * share),
-                                              cost->untimed.flops * share, cost->untimed.bytes * share,
-                                              cost->untimed.flops_time * share, cost->untimed.bytes_time * share};
-    if (cost->runs) cost->runs = runs >= 1 ? (uint64_t)runs : 1;
+/* What of an op is put into a layer: its time and executions, and what it costs. */
+static struct ids_layer_sums time_of(const struct ids_op_row *op) {
+    struct ids_layer_sums sums = {.self_ps = op->self_ps};
+    sums.pass_ps[pass_of(op->pass)] = op->self_ps;
+    return sums;
 }
 
-/* A part of an op, or all of it (share 1), that belongs at `place`. Executions are counted where most of it is. */
-static int add_part(struct growing *growing, const struct ids_op_row *op, const char *place, double share,
-                    int is_main) {
+static void put_cost_of(const struct ids_op_row *op, struct ids_layer_sums *sums) {
+    sums->has_flops = ids_op_row_of_runs(op, op->flops, &sums->flops);
+    sums->has_bytes = ids_op_row_of_runs(op, op->bytes, &sums->bytes);
+    sums->cost = op->cost;
+}
+
+/* Counts the executions of an op. */
+static int count_op(struct growing *growing, uint32_t at, const struct ids_op_row *op) {
+    struct ids_layer_sums sums = {.count = op->count, .ops = 1};
+    ids_layer_sums_add(&growing->tree.nodes[at].own, &sums);
+    return add_alike(growing, at, op);
+}
+
+static int add_whole(struct growing *growing, const struct ids_op_row *op) {
     uint32_t at;
-    if (node_of(growing, place, op->module, &at)) return -1;
-    struct ids_scope_node *node = &growing->tree.nodes[at];
-    struct ids_layer_sums sums = {.self_ps = op->self_ps, .count = is_main ? op->count : 0, .ops = is_main};
-    sums.pass_ps[pass_of(op->pass)] = op->self_ps;
-    sums.has_flops = ids_op_row_of_runs(op, op->flops, &sums.flops);
-    sums.has_bytes = ids_op_row_of_runs(op, op->bytes, &sums.bytes);
-    sums.flops *= share;
-    sums.bytes *= share;
-    sums.cost = op->cost;
-    if (share < 1) scale_cost(&sums.cost, share);
-    set_kind(node, op);
-    ids_layer_sums_add(&node->own, &sums);
-    return is_main ? add_alike(growing, at, op) : 0;
+    if (node_of(growing, op->place, op->module, &at)) return -1;
+    struct ids_layer_sums sums = time_of(op);
+    put_cost_of(op, &sums);
+    set_kind(&growing->tree.nodes[at], op);
+    ids_layer_sums_add(&growing->tree.nodes[at].own, &sums);
+    return count_op(growing, at, op);
+}
+
+/* The time of an op of several scopes is divided; what it computes and moves is known of all of it only, and counts in
+ * the innermost scope that all of them are in, where nothing is divided any more. Executions are counted where most of
+ * it is. */
+static int add_divided(struct growing *growing, const struct ids_op_row *op, const struct ids_op_parts *parts) {
+    int64_t left_ps = op->self_ps;
+    uint32_t around = 0;
+    for (int p = 0; p < parts->count; p++) {
+        struct ids_op_row part = *op;
+        uint32_t at;
+        if (node_of(growing, ids_trace_text(growing->trace, parts->at[p].op_name), op->module, &at)) return -1;
+        part.self_ps = take(&left_ps, op->self_ps, parts, p);
+        struct ids_layer_sums sums = time_of(&part);
+        sums.divided_ps = part.self_ps;
+        set_kind(&growing->tree.nodes[at], &part);
+        ids_layer_sums_add(&growing->tree.nodes[at].own, &sums);
+        if (!p && count_op(growing, at, op)) return -1;
+        around = p ? ids_scope_tree_common(&growing->tree, around, at) : at;
+    }
+    struct ids_layer_sums whole = {.divided_ps = -op->self_ps};
+    put_cost_of(op, &whole);
+    ids_layer_sums_add(&growing->tree.nodes[around].own, &whole);
+    return 0;
 }
 
 static int add_op(struct growing *growing, const struct ids_op_row *op) {
     uint64_t index;
-    if (!ids_keymap_get(&growing->covering, text_key(op->module, op->name), &index))
-        return add_part(growing, op, op->place, 1, 1);
-    const struct ids_op_parts *parts = &growing->trace->ops[index].parts;
-    int64_t left_ps = op->self_ps;
-    for (int p = 0; p < parts->count; p++) {
-        struct ids_op_row part = *op;
-        const char *place = ids_trace_text(growing->trace, parts->at[p].op_name);
-        part.self_ps = take(&left_ps, op->self_ps, parts, p);
-        if (add_part(growing, &part, place, parts->at[p].share, p == 0)) return -1;
-    }
-    return 0;
+    if (!ids_keymap_get(&growing->covering, text_key(op->module, op->name), &index)) return add_whole(growing, op);
+    return add_divided(growing, op, &growing->trace->ops[index].parts);
 }
 
 static int layer_account(enum ids_account account) {
@@ -334,6 +353,12 @@ static void put_cost(const struct ids_layer_sums *all, struct ids_value ret_cell
     memcpy(ret_cells, unknown, IDS_COST_RATES * sizeof *unknown);
 }
 
+/* Less than a tenth is not worth a word. */
+static struct ids_value estimated(const struct ids_layer_sums *all) {
+    int64_t divided_ps = all->divided_ps;
+    return divided_ps > all->self_ps / 10 ? ids_share_of(divided_ps, all->self_ps) : ids_no_value(IDS_UNIT_RATIO);
+}
+
 static int list_layer(struct growing *growing, struct ids_report *report, const struct ids_layer *layer,
                       int64_t all_ps) {
     struct ids_table *table = ids_report_table(report, &layers);
@@ -347,6 +372,7 @@ static int list_layer(struct growing *growing, struct ids_report *report, const 
     struct ids_value row[] = {
         ids_int_value(IDS_UNIT_TIME, all->self_ps),
         ids_share_of(all->self_ps, all_ps),
+        estimated(all),
         ids_int_value(IDS_UNIT_TIME, layer->own.self_ps),
         time_or_none(all->pass_ps[IDS_PASS_FORWARD]),
         time_or_none(all->pass_ps[IDS_PASS_BACKWARD]),

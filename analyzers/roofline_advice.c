@@ -91,15 +91,24 @@ static int is_known(const struct ids_table *layers, size_t row) {
     return !counted.missing && counted.i >= cell(layers, row, "total").i / 2;
 }
 
+/* Whether most of its time is an estimate. */
+static int is_divided(const struct ids_table *layers, size_t row) {
+    struct ids_value estimated = cell(layers, row, "estimated");
+    return !estimated.missing && estimated.d >= 0.5;
+}
+
 static const char *say_layer(struct ids_report *report, const struct ids_table *layers, size_t row) {
     const char *name = cell(layers, row, "scope").text, *role = role_of(name), *many = say_many(report, layers, row);
     const char *about = role && *many ? ids_report_text(report, " (%s, %s)", role, many)
                         : role        ? ids_report_text(report, " (%s)", role)
                         : *many       ? ids_report_text(report, " (%s)", many)
                                       : "";
-    const char *bound =
-        is_known(layers, row) ? say_bound(report, layers, row) : "what most of it computes and moves is not known";
-    return ids_report_text(report, "%s %s%s: %s", say(report, cell(layers, row, "share")), name, about, bound);
+    const char *bound = is_known(layers, row)     ? say_bound(report, layers, row)
+                        : is_divided(layers, row) ? "mostly fused with other layers, and so without a rate of its own"
+                                                  : "what most of it computes and moves is not known";
+    int is_estimated = !cell(layers, row, "estimated").missing;
+    return ids_report_text(report, "%s%s %s%s: %s", is_estimated ? "about " : "",
+                           say(report, cell(layers, row, "share")), name, about, bound);
 }
 
 const char *ids_layers_in_words(struct ids_report *report) {
@@ -119,7 +128,7 @@ const char *ids_layers_in_words(struct ids_report *report) {
         if (!samples && (!is_inside || share_at(layers, row) < LEAST_SHARE || said >= MOST_LAYERS)) continue;
         words =
             ids_report_text(report, "%s%s%s", words ? words : "", words ? "; " : "", say_layer(report, layers, row));
-        known |= is_known(layers, row);
+        known |= is_known(layers, row) || is_divided(layers, row);
         said++;
     }
     return known ? words : NULL;

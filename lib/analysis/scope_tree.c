@@ -53,6 +53,17 @@ int ids_scope_tree_node(struct ids_scope_tree *tree, const struct ids_text *part
     return 0;
 }
 
+/* Scopes are made after those that they are in. */
+uint32_t ids_scope_tree_common(const struct ids_scope_tree *tree, uint32_t a, uint32_t b) {
+    while (a != b) {
+        if (a > b)
+            a = tree->nodes[a].parent;
+        else
+            b = tree->nodes[b].parent;
+    }
+    return a;
+}
+
 void ids_scope_tree_done(struct ids_scope_tree *tree) {
     ids_arena_done(&tree->arena);
     ids_keymap_done(&tree->numbers);
@@ -99,6 +110,7 @@ int ids_scope_number(struct ids_text name, int run, size_t *ret_at, size_t *ret_
 
 void ids_layer_sums_add(struct ids_layer_sums *sums, const struct ids_layer_sums *more) {
     ids_sum(&sums->self_ps, more->self_ps);
+    ids_sum(&sums->divided_ps, more->divided_ps);
     for (int p = 0; p < IDS_PASS_COUNT; p++) ids_sum(&sums->pass_ps[p], more->pass_ps[p]);
     for (int a = 0; a < IDS_LAYER_ACCOUNTS; a++) ids_sum(&sums->account_ps[a], more->account_ps[a]);
     ids_sum(&sums->count, more->count);

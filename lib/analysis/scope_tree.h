@@ -15,11 +15,12 @@ enum ids_layer_account { IDS_LAYER_COMPUTE, IDS_LAYER_COLLECTIVE, IDS_LAYER_COPY
 
 struct ids_layer_sums {
     int64_t self_ps, pass_ps[IDS_PASS_COUNT];
+    int64_t divided_ps;                     /* of self_ps: parts of ops that are of several scopes, as estimated */
     int64_t account_ps[IDS_LAYER_ACCOUNTS]; /* of the ledger */
     int64_t count, ops;                     /* executions, distinct ops */
     double flops, bytes;                    /* of the executions that the file has them of */
     int has_flops, has_bytes;
-    struct ids_op_cost cost; /* of those ops that have one */
+    struct ids_op_cost cost; /* of those ops that have one and lie wholly in it */
 };
 
 struct ids_scope_node {
@@ -42,6 +43,8 @@ struct ids_scope_tree {
  * IDS_SCOPE_NAME_BYTES is cut. */
 enum { IDS_SCOPE_NAME_BYTES = 256 };
 int ids_scope_tree_node(struct ids_scope_tree *tree, const struct ids_text *parts, int count, uint32_t *ret_node);
+/* The innermost scope that both are in; 0, the root, where they share none. */
+uint32_t ids_scope_tree_common(const struct ids_scope_tree *tree, uint32_t a, uint32_t b);
 void ids_scope_tree_done(struct ids_scope_tree *tree);
 void ids_layer_sums_add(struct ids_layer_sums *sums, const struct ids_layer_sums *more);
 

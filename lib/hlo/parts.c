@@ -6,19 +6,24 @@
 
 #include <string.h>
 
-enum { OF_A_FUNCTION = 10, MOST_SCOPES = 32, MOST_NAME = 1024 };
+/* What an operation of each kind counts for. Products run in matrix units, or in registers that are read many times;
+ * what only moves waits for memory or caches, which give a byte in about the time of an operation. */
+#define OF_A_FUNCTION 10.0
+#define OF_A_PRODUCT (1.0 / 16)
+#define OF_A_BYTE 1.0
+enum { MOST_SCOPES = 32, MOST_NAME = 1024 };
 #define LEAST_SHARE 0.01
 
 struct scope {
     uint64_t key;
-    double operations, elements, most; /* most: of the instruction whose name it has */
+    double work, most; /* most: of the instruction whose name it has */
     struct ids_text op_name;
 };
 
 struct scopes {
     struct scope at[MOST_SCOPES];
     int count;
-    double operations, elements;
+    double work;
 };
 
 /* The same for the same path of scopes; 0: the name has none. */
@@ -35,7 +40,7 @@ static uint64_t key_of(struct ids_text name) {
     return scopes.count ? key : 0;
 }
 
-static void add(struct scopes *scopes, struct ids_text name, double operations, double elements) {
+static void add(struct scopes *scopes, struct ids_text name, double work) {
     uint64_t key = key_of(name);
     int at = 0;
     if (!key) return;
@@ -43,12 +48,10 @@ static void add(struct scopes *scopes, struct ids_text name, double operations, 
     if (at == MOST_SCOPES) return;
     if (at == scopes->count) scopes->at[scopes->count++] = (struct scope){.key = key, .most = -1};
     struct scope *scope = &scopes->at[at];
-    scope->operations += operations;
-    scope->elements += elements;
-    scopes->operations += operations;
-    scopes->elements += elements;
-    if (operations <= scope->most) return;
-    scope->most = operations;
+    scope->work += work;
+    scopes->work += work;
+    if (work <= scope->most) return;
+    scope->most = work;
     scope->op_name = name;
 }
 
@@ -56,7 +59,14 @@ static void add(struct scopes *scopes, struct ids_text name, double operations, 
 static int does_nothing(enum ids_cost_kind kind, struct ids_text opcode) {
     return kind == IDS_COST_PARAMETER || kind == IDS_COST_CONSTANT || kind == IDS_COST_FREE || kind == IDS_COST_TUPLE ||
            kind == IDS_COST_PART || kind == IDS_COST_BITCAST || ids_text_is(opcode, "broadcast") ||
-           ids_text_is(opcode, "iota");
+           ids_text_is(opcode, "iota") || ids_text_is(opcode, "reshape");
+}
+
+/* The bytes of what computes are not its own: inside a fusion they stay in registers. */
+static double work_of(const struct ids_hlo_cost *cost) {
+    double computed =
+        cost->flops - cost->matrix_flops + OF_A_PRODUCT * cost->matrix_flops + OF_A_FUNCTION * cost->transcendentals;
+    return computed > 0 ? computed : OF_A_BYTE * cost->bytes;
 }
 
 static void look_through(struct ids_hlo_costs *costs, const struct ids_hlo_range *range, struct scopes *scopes) {
@@ -65,13 +75,8 @@ static void look_through(struct ids_hlo_costs *costs, const struct ids_hlo_range
         const struct ids_hlo_instruction *of = &module->instructions[i];
         if (does_nothing(ids_cost_kind_of(of->opcode), of->opcode)) continue;
         struct ids_hlo_cost cost = ids_hlo_cost_of(costs, i);
-        add(scopes, ids_hlo_op_name(module, of), cost.flops + OF_A_FUNCTION * cost.transcendentals,
-            ids_hlo_elements(module, ids_hlo_array_of(module, of->shape)));
+        add(scopes, ids_hlo_op_name(module, of), work_of(&cost));
     }
-}
-
-static double share_of(const struct scopes *scopes, const struct scope *scope) {
-    return scopes->operations > 0 ? scope->operations / scopes->operations : scope->elements / scopes->elements;
 }
 
 /* The largest scopes, most work first. Returns how many. */
@@ -79,7 +84,7 @@ static int keep_largest(const struct scopes *scopes, struct ids_hlo_covered part
     int count = 0;
     double kept = 0;
     for (int s = 0; s < scopes->count; s++) {
-        struct ids_hlo_covered part = {scopes->at[s].op_name, share_of(scopes, &scopes->at[s])};
+        struct ids_hlo_covered part = {scopes->at[s].op_name, scopes->at[s].work / scopes->work};
         int at = count < IDS_HLO_PARTS ? count++ : IDS_HLO_PARTS - 1;
         if (at == IDS_HLO_PARTS - 1 && count == IDS_HLO_PARTS && s >= IDS_HLO_PARTS && parts[at].share >= part.share)
             continue;
@@ -104,7 +109,7 @@ int ids_hlo_parts_of(struct ids_hlo_costs *costs, uint32_t fusion, uint64_t *eff
     *effort += range->count;
     if (*effort > IDS_HLO_PARTS_EFFORT) return 0;
     look_through(costs, range, &scopes);
-    if (!scopes.count || !(scopes.operations > 0 || scopes.elements > 0)) return 0;
+    if (!(scopes.work > 0)) return 0;
     int count = keep_largest(&scopes, parts);
     return count > 1 || key_of(parts[0].op_name) != key_of(ids_hlo_op_name(module, of)) ? count : 0;
 }

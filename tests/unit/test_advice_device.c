@@ -208,7 +208,36 @@ START_TEST(layers_without_peaks_have_rates) {
 }
 END_TEST
 
+/* Ten times 100 us: 40 us of a product in mlp, and 60 us of a fusion, of which softmax has 3/4 and mlp 1/4. Both
+ * layers' times are estimated, by 15 of 55 us and all of it; softmax has no rate, and mlp that of its product. */
+START_TEST(fused_layers_are_estimated) {
+    static char text[1 << 14];
+    size_t at = (size_t)snprintf(
+        text, sizeof text,
+        "plane /device:GPU:0\n"
+        "hlo module=jit_f program=1 name=dot.1 opcode=dot flops=4000000000 bytes_accessed=4000000 "
+        "op_name=\"jit(f)/mlp/dot_general\"\n"
+        "hlo module=jit_f program=1 name=fusion.2 opcode=fusion flops=600000000 bytes_accessed=6000000 "
+        "op_name=\"jit(f)/softmax/exp\" part=\"jit(f)/softmax/exp\" share=0.75 part=\"jit(f)/mlp/add\" share=0.25\n"
+        "line 1 \"Stream #1(Kernel)\"\n");
+    for (int i = 0; i < 10; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at,
+                               "%dus 40us k1 hlo_op=dot.1 hlo_module=jit_f program_id=1\n"
+                               "%dus 60us k2 hlo_op=fusion.2 hlo_module=jit_f program_id=1\n",
+                               i * 100, i * 100 + 40);
+    advise_on(text);
+    const struct ids_advice *advice = about("computes nearly all of the time");
+    ck_assert_ptr_nonnull(advice);
+    ck_assert_msg(strstr(advice->what, "By layer: about 55.0 % mlp (MLP): 100 TFLOP/s, 100 GB/s of memory; about "
+                                       "45.0 % softmax: mostly fused with other layers, and so without a rate of its "
+                                       "own. ") != NULL,
+                  "%s", advice->what);
+    ids_report_done(&report);
+}
+END_TEST
+
 IDS_RUN_SUITE("advice_device", many_small_kernels_are_said, what_keeps_small_kernels_apart_is_evidence,
               low_occupancy_is_said_where_the_device_computes, what_limits_the_occupancy_is_said,
               a_clock_that_is_held_back_is_said, ops_on_the_host_are_said, matrix_units_that_are_missed_are_said,
-              cores_for_half_are_said, what_bounds_the_layers_is_said, layers_without_peaks_have_rates)
+              cores_for_half_are_said, what_bounds_the_layers_is_said, layers_without_peaks_have_rates,
+              fused_layers_are_estimated)

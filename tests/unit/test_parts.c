@@ -23,6 +23,22 @@ static uint32_t put_next(const char *opcode, const char *op_name) {
                      is_first ? -1 : (int)graph.instruction_count - 1, -1);
 }
 
+/* f32[1000] of f32[1000,32] and f32[32]. */
+static void put_product(const char *op_name) {
+    static const char contracts_dimension_1[] = "\x08\x01";
+    struct ids_hlo_metadata metadata = {.op_name = {op_name, (uint32_t)strlen(op_name)}};
+    struct ids_hlo_attribute made = {.field = HLO_INSTRUCTION_DOT_DIMENSIONS,
+                                     .is_bytes = 1,
+                                     .length = sizeof contracts_dimension_1 - 1,
+                                     .bytes = contracts_dimension_1};
+    int left = (int)put("parameter", array(F32, NUMBERS(COUNT, 32)), -1, -1);
+    int right = (int)put("parameter", array(F32, NUMBERS(32)), -1, -1);
+    ck_assert_int_eq(ids_hlo_add_metadata(&graph, metadata, &err), 0);
+    uint32_t dot = put_named("dot", array(F32, NUMBERS(COUNT)), (uint32_t)graph.metadata_count - 1, left, right);
+    ck_assert_int_eq(ids_hlo_add_attribute(&graph, made, &err), 0);
+    graph.instructions[dot].attributes.count++;
+}
+
 /* Of a fusion of what was put, with this name. Returns how many parts it has. */
 static int fuse(const char *op_name, uint64_t effort) {
     computation(0);
@@ -61,6 +77,21 @@ START_TEST(divided_by_operations) {
 }
 END_TEST
 
+/* A product of 1,000 elements of 32 values each is 64 operations an element, of which a sixteenth counts: 4. The
+ * function (ten) and the two operations behind it are 12: a quarter is of the product. */
+START_TEST(products_are_cheap) {
+    begin();
+    put_product("jit(step)/scores/dot_general");
+    put_next("subtract", "jit(step)/softmax/sub");
+    put_next("exponential", "jit(step)/softmax/exp");
+    put_next("multiply", "jit(step)/softmax/mul");
+    ck_assert_int_eq(fuse("jit(step)/scores/dot_general", 0), 2);
+    part_is(0, "jit(step)/softmax/exp", 0.75);
+    part_is(1, "jit(step)/scores/dot_general", 0.25);
+    end();
+}
+END_TEST
+
 START_TEST(one_scope_has_no_parts) {
     begin();
     put_next("parameter", "");
@@ -77,8 +108,8 @@ START_TEST(one_scope_has_no_parts) {
 }
 END_TEST
 
-/* What only moves goes by its elements; broadcasts are there for others. */
-START_TEST(moves_go_by_elements) {
+/* What only moves goes by its bytes; broadcasts and shapes are there for others. */
+START_TEST(moves_go_by_bytes) {
     begin();
     put_next("parameter", "");
     put_next("broadcast", "jit(step)/mask/broadcast");
@@ -88,6 +119,20 @@ START_TEST(moves_go_by_elements) {
     ck_assert_int_eq(fuse("jit(step)/a/copy", 0), 2);
     part_is(0, "jit(step)/b/rev", 2.0 / 3);
     part_is(1, "jit(step)/a/copy", 1.0 / 3);
+    end();
+}
+END_TEST
+
+/* A transpose reads and writes 4 bytes an element: 8 of 9 are its, the maximum is one operation. */
+START_TEST(moves_beside_operations) {
+    begin();
+    put_next("parameter", "");
+    put_next("transpose", "jit(step)/turn/transpose");
+    put_next("maximum", "jit(step)/relu/max");
+    put_next("reshape", "jit(step)/relu/reshape");
+    ck_assert_int_eq(fuse("jit(step)/relu/max", 0), 2);
+    part_is(0, "jit(step)/turn/transpose", 8.0 / 9);
+    part_is(1, "jit(step)/relu/max", 1.0 / 9);
     end();
 }
 END_TEST
@@ -127,5 +172,5 @@ START_TEST(effort_is_bounded) {
 }
 END_TEST
 
-IDS_RUN_SUITE("parts", divided_by_operations, one_scope_has_no_parts, moves_go_by_elements, the_largest_are_told,
-              effort_is_bounded)
+IDS_RUN_SUITE("parts", divided_by_operations, products_are_cheap, one_scope_has_no_parts, moves_go_by_bytes,
+              moves_beside_operations, the_largest_are_told, effort_is_bounded)
