@@ -80,9 +80,23 @@ static void take(struct ids_metric *metric, enum ids_grade grade, struct ids_thr
     metric->threshold = threshold;
 }
 
+/* The first step of our own window is in no mean, and takes most of a short one: there the other steps alone are judged
+ * where a figure is of them. NULL: it is of the window, or there is no such step. */
+static const struct ids_metric *of_the_mean_steps(const struct ids_grade_rule *rule, const struct ids_report *report,
+                                                  const char *device) {
+    const struct ids_value *left_out = ids_report_find_property(report, "steps.left_out");
+    const struct ids_metric *found = NULL;
+    for (int f = 0; f < IDS_GRADE_FIGURES && left_out && !left_out->missing; f++) {
+        if (rule->figures[f] && !strcmp(rule->figures[f], "device.useful_steps_share"))
+            found = ids_report_find(report, rule->figures[f], device);
+    }
+    return found && !found->value.missing ? found : NULL;
+}
+
 static void grade_by_rule(const struct ids_grade_rule *rule, const struct ids_report *report,
                           struct ids_metric *metric) {
     struct ids_threshold threshold = ids_grade_threshold(rule);
+    const struct ids_metric *of_steps = of_the_mean_steps(rule, report, metric->device);
     for (int f = 0; f < IDS_GRADE_FIGURES; f++) {
         const struct ids_metric *judged = rule->figures[f] ? ids_report_find(report, rule->figures[f], metric->device)
                                           : f              ? NULL
@@ -91,6 +105,10 @@ static void grade_by_rule(const struct ids_grade_rule *rule, const struct ids_re
         threshold.of = judged->id;
         take(metric, grade_of(rule, threshold.higher, judged->value), threshold);
     }
+    if (!of_steps || grade_of(rule, threshold.higher, of_steps->value) >= metric->grade) return;
+    metric->grade = IDS_GRADE_NONE;
+    threshold.of = of_steps->id;
+    take(metric, grade_of(rule, threshold.higher, of_steps->value), threshold);
 }
 
 void ids_grade(const struct ids_grade_rules *rules, struct ids_report *report) {

@@ -79,8 +79,10 @@ static void put_grade(FILE *out, const struct ids_metric_def *metric) {
         ids_threshold_format(&threshold, text + used, sizeof text - used);
         used = strlen(text);
         if (rule->figures[0])
-            snprintf(text + used, sizeof text - used, "; it, %s and %s are judged, and the worst counts",
-                     rule->figures[1], rule->figures[2]);
+            snprintf(
+                text + used, sizeof text - used,
+                "; it, %s and %s are judged, and the worst counts, but where the first step is in no mean, the last",
+                rule->figures[1], rule->figures[2]);
         used = strlen(text);
         snprintf(text + used, sizeof text - used, ".");
         ids_manual_text(out, text);

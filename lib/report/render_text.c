@@ -137,7 +137,7 @@ static void add_judged(struct ids_phrase *phrase, struct ids_painter *painter, c
                        const struct ids_metric *metric) {
     const char *of = metric->threshold.of;
     const struct ids_metric *judged = of ? ids_report_find(painter->report, of, NULL) : NULL;
-    if (metric->grade <= IDS_GRADE_GOOD || !judged || !strcmp(of, metric->id)) return;
+    if (metric->grade == IDS_GRADE_NONE || !judged || !strcmp(of, metric->id)) return;
     if (headline && is_headline(painter->render, of)) return;
     for (int i = 0; headline && i < headline->note_count; i++) {
         if (headline->notes[i].metric && !strcmp(headline->notes[i].metric, of)) return;
