@@ -15,8 +15,18 @@ struct argument {
     int64_t bytes;
     uint32_t order;
     uint8_t is_state;
+    uint8_t is_input; /* called as what a step takes and does not give back */
     uint8_t is_donated;
-    uint8_t is_matched; /* a result is made out of it and has its shape */
+    uint8_t is_first;  /* state, or donated: before others of its shape */
+    uint32_t tried;    /* when a result last looked at it */
+    uint32_t replaced; /* the number + 1 of the result that is made out of it and has its shape; 0 none */
+};
+
+/* The parts of what the program returns. */
+struct results {
+    uint32_t *values, *shapes;
+    uint8_t *is_made; /* 1: its argument is found */
+    uint32_t count;
 };
 
 /* Arguments of one name that are not donated, or a part of them. */
@@ -34,10 +44,9 @@ static struct ids_text root_of(struct ids_text name) {
     return (struct ids_text){name.at, length + (is_numbered && length < name.length)};
 }
 
-int ids_hlo_is_state(struct ids_text name) {
-    static const char *const words[] = {"param", "weight", "state",  "opt", "momentum", "cache",
-                                        "carry", "buffer", "moment", "ema", "variables"};
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+/* A word of the list at which a part of a name begins. */
+static int has_word(struct ids_text name, const char *const *words, size_t count) {
+    for (size_t w = 0; w < count; w++) {
         size_t length = strlen(words[w]);
         for (uint32_t i = 0; i + length <= name.length; i++) {
             int begins = !i || !((name.at[i - 1] | 0x20) >= 'a' && (name.at[i - 1] | 0x20) <= 'z');
@@ -45,6 +54,18 @@ int ids_hlo_is_state(struct ids_text name) {
         }
     }
     return 0;
+}
+
+int ids_hlo_is_state(struct ids_text name) {
+    static const char *const words[] = {"param", "weight", "state",  "opt",    "momentum", "momenta",
+                                        "cache", "carry",  "buffer", "moment", "ema",      "variables"};
+    return has_word(name, words, sizeof words / sizeof *words);
+}
+
+/* "grads" has the shapes of params, and its leaves their names. */
+static int is_input(struct ids_text root) {
+    static const char *const words[] = {"grad", "batch", "input", "label", "target"};
+    return has_word(root, words, sizeof words / sizeof *words) && !ids_hlo_is_state(root);
 }
 
 static uint64_t number_of(const struct ids_hlo_module *module, const struct ids_hlo_instruction *parameter) {
@@ -103,35 +124,88 @@ static struct argument *argument_of(const struct ids_hlo_module *module, const s
     return &arguments[place];
 }
 
-/* Marks the argument that a result replaces: one of its shape out of which it is made. One that is donated has the
+struct matching {
+    const struct ids_hlo_module *module;
+    struct ids_keymap *places;
+    struct argument *arguments;
+    struct results results;
+    uint32_t now;
+};
+
+static int find_argument(struct matching *matching, uint32_t result, int is_first, int depth);
+
+/* Gives an argument to a result; one that another result has where that one finds another. One that is donated has the
  * result's memory already. */
-static void match(const struct ids_hlo_module *module, const struct ids_hlo_instruction *result, uint32_t shape,
-                  struct ids_keymap *places, struct argument *arguments) {
-    const struct ids_hlo_instruction *maker = source_of(module, result);
-    struct argument *found = argument_of(module, maker, places, arguments);
-    if (!maker || !is_array(module, shape)) return;
-    uint64_t fingerprint = module->shapes[shape].fingerprint;
-    for (uint32_t i = 0; !found && updates(maker) && i < maker->operands.count; i++) {
-        struct argument *operand =
-            argument_of(module, source_of(module, operand_of(module, maker, i)), places, arguments);
-        if (operand && operand->shape == fingerprint && !operand->is_matched) found = operand;
-    }
-    if (found && found->shape == fingerprint) found->is_matched = 1;
+static int give(struct matching *matching, struct argument *argument, uint32_t result, int is_first, int depth) {
+    uint64_t shape = matching->module->shapes[matching->results.shapes[result]].fingerprint;
+    if (!argument || argument->shape != shape || argument->tried == matching->now) return 0;
+    if (argument->is_first != is_first || (argument->is_input && !argument->is_donated)) return 0;
+    argument->tried = matching->now;
+    if (argument->replaced && !find_argument(matching, argument->replaced - 1, is_first, depth + 1)) return 0;
+    argument->replaced = result + 1;
+    return 1;
 }
 
-static void match_results(const struct ids_hlo_module *module, const struct ids_hlo_computation *entry,
-                          struct ids_keymap *places, struct argument *arguments) {
-    if (entry->root == IDS_HLO_NONE) return;
-    const struct ids_hlo_instruction *root = &module->instructions[entry->root];
+/* The argument that a result replaces: one of its shape out of which it is made. */
+static int find_argument(struct matching *matching, uint32_t result, int is_first, int depth) {
+    enum { DEEPEST = 64 };
+    const struct ids_hlo_module *module = matching->module;
+    const struct ids_hlo_instruction *maker =
+        source_of(module, &module->instructions[matching->results.values[result]]);
+    if (!maker || depth > DEEPEST) return 0;
+    struct argument *itself = argument_of(module, maker, matching->places, matching->arguments);
+    if (itself) return give(matching, itself, result, is_first, depth);
+    for (uint32_t i = 0; updates(maker) && i < maker->operands.count; i++) {
+        struct argument *operand =
+            argument_of(module, source_of(module, operand_of(module, maker, i)), matching->places, matching->arguments);
+        if (give(matching, operand, result, is_first, depth)) return 1;
+    }
+    return 0;
+}
+
+static void add_result(struct matching *matching, uint64_t value, uint32_t shape) {
+    struct results *results = &matching->results;
+    if (value == IDS_HLO_NONE || !is_array(matching->module, shape)) return;
+    results->values[results->count] = (uint32_t)value;
+    results->shapes[results->count++] = shape;
+}
+
+static void list_results(struct matching *matching, const struct ids_hlo_instruction *root) {
+    const struct ids_hlo_module *module = matching->module;
     if (!ids_text_is(root->opcode, "tuple")) {
-        match(module, root, root->shape, places, arguments);
+        add_result(matching, (uint64_t)(root - module->instructions), root->shape);
         return;
     }
     uint32_t part = root->shape == IDS_HLO_NONE ? IDS_HLO_NONE : module->shapes[root->shape].first_part;
     for (uint32_t i = 0; i < root->operands.count && part != IDS_HLO_NONE; i++) {
-        match(module, operand_of(module, root, i), part, places, arguments);
+        add_result(matching, module->operands[root->operands.first + i], part);
         part = module->shapes[part].next_part;
     }
+}
+
+/* Of arguments of one shape those that are called as state come first. -1 when memory ran out. */
+static int match_results(const struct ids_hlo_module *module, const struct ids_hlo_computation *entry,
+                         struct ids_keymap *places, struct argument *arguments) {
+    if (entry->root == IDS_HLO_NONE) return 0;
+    const struct ids_hlo_instruction *root = &module->instructions[entry->root];
+    size_t room = (size_t)root->operands.count + 1;
+    struct matching matching = {.module = module, .places = places, .arguments = arguments};
+    struct results *results = &matching.results;
+    results->values = calloc(room, sizeof *results->values);
+    results->shapes = calloc(room, sizeof *results->shapes);
+    results->is_made = calloc(room, sizeof *results->is_made);
+    int failed = !results->values || !results->shapes || !results->is_made;
+    if (!failed) list_results(&matching, root);
+    for (int is_first = 1; is_first >= 0 && !failed; is_first--) {
+        for (uint32_t r = 0; r < results->count; r++) {
+            matching.now++;
+            if (!results->is_made[r]) results->is_made[r] = (uint8_t)find_argument(&matching, r, is_first, 0);
+        }
+    }
+    free(results->values);
+    free(results->shapes);
+    free(results->is_made);
+    return -failed;
 }
 
 /* The arguments, with their places by instruction. Returns how many, -1 when memory ran out. */
@@ -151,9 +225,11 @@ static int64_t list_arguments(const struct ids_hlo_module *module, const struct 
                                              .shape = shape->fingerprint,
                                              .bytes = shape->bytes,
                                              .order = (uint32_t)count,
-                                             .is_state = (uint8_t)ids_hlo_is_state(name)};
+                                             .is_input = (uint8_t)is_input(root_of(name)),
+                                             .is_state = (uint8_t)(ids_hlo_is_state(name) && !is_input(root_of(name)))};
         arguments[count++].is_donated =
             (uint8_t)ids_keymap_get(&module->donated, ids_key_of(number_of(module, at), 1), &unused);
+        arguments[count - 1].is_first = arguments[count - 1].is_state | arguments[count - 1].is_donated;
     }
     return count;
 }
@@ -182,7 +258,7 @@ static struct ids_text common_path(struct ids_text left, struct ids_text right) 
 
 static void count_in(struct tree *tree, const struct argument *argument) {
     tree->arrays++;
-    if (!argument->is_matched) return;
+    if (!argument->replaced) return;
     tree->path = tree->matched++ ? common_path(tree->path, argument->path) : argument->path;
     ids_sum(&tree->bytes, argument->bytes);
 }
@@ -219,7 +295,7 @@ int ids_hlo_kept_arguments(const struct ids_hlo_module *module, struct ids_hlo_p
     const struct ids_hlo_computation *entry = &module->computations[module->entry];
     struct argument *arguments = calloc((size_t)entry->instructions.count + 1, sizeof *arguments);
     int64_t count = arguments ? list_arguments(module, entry, &places, arguments) : -1;
-    if (count > 0) match_results(module, entry, &places, arguments);
+    if (count > 0 && match_results(module, entry, &places, arguments)) count = -1;
     if (count > 0) qsort(arguments, (size_t)count, sizeof *arguments, by_name);
     for (int64_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && has_same_name(&arguments[i], &arguments[next]); next++) {

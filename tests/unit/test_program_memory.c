@@ -388,6 +388,41 @@ START_TEST(part_of_a_tree) {
 }
 END_TEST
 
+/* Adam: each parameter is made out of all four, each moment out of itself and the gradient. Three results of the shape
+ * replace the state, in whichever order the operands stand; the gradient, whose leaf is called as the parameter,
+ * none. */
+START_TEST(gradients_are_no_state) {
+    begin();
+    int grads = argument("grads['params']", 2000), mu = argument("opt_state['m']", 2000);
+    int nu = argument("opt_state['v']", 2000), params = argument("params", 2000);
+    result(2000, MADE("fusion", 2000, grads, mu, nu, params));
+    result(2000, MADE("add", 2000, grads, mu));
+    result(2000, MADE("add", 2000, grads, nu));
+    end_results();
+    read_it();
+    ck_assert_uint_eq(memory.kept_count, 2);
+    ck_assert(keeps("opt_state", 16000, 2));
+    ck_assert(keeps("params", 8000, 1));
+    end();
+}
+END_TEST
+
+/* A result that only the gradient could have been is nobody's new version; x, of two, comes after the state. */
+START_TEST(state_comes_first) {
+    begin();
+    int grads = argument("grads[0]", 2000), more = argument("grads[1]", 2000);
+    int x = argument("x[0]", 3000), y = argument("x[1]", 3000), w = argument("weights", 3000);
+    result(2000, MADE("add", 2000, grads, more));
+    result(2000, MADE("multiply", 2000, more, more));
+    result(3000, MADE("fusion", 3000, x, y, w));
+    end_results();
+    read_it();
+    ck_assert_uint_eq(memory.kept_count, 1);
+    ck_assert(keeps("weights", 12000, 1));
+    end();
+}
+END_TEST
+
 START_TEST(names_of_state) {
     static const char *const yes[] = {"params", "model_params['w']", "opt_state", "kv_cache", "state.mu", "Weights"};
     static const char *const no[] = {"x", "batch['inputs']", "q", "estate", "labels", ""};
@@ -400,4 +435,5 @@ END_TEST
 
 IDS_RUN_SUITE("program_memory", sums_and_what_lives, only_what_lives_at_the_peak, without_heap_and_limits,
               state_that_is_not_donated, gradients_replace_nothing, donated_arguments, carried_by_a_loop,
-              trees_without_a_name, one_tree_is_one_row, part_of_a_tree, names_of_state)
+              trees_without_a_name, one_tree_is_one_row, part_of_a_tree, gradients_are_no_state, state_comes_first,
+              names_of_state)
