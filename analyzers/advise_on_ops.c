@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+/* Of several devices it is the compute of the one that decides when a step ends. */
+static const char *say_whose(const struct ids_adviser *adviser) {
+    if (adviser->analysis->busy_count < 2) return "";
+    return ids_report_text(adviser->report, " of %s", ids_adviser_device(adviser, adviser->pieces.decider));
+}
+
 static void on_op(struct ids_adviser *adviser, const struct ids_op_family *op, int64_t takes_ps, const char *what) {
     const struct ids_pieces *pieces = &adviser->pieces;
     const char *share = ids_say_share(adviser, op->time_ps, pieces->compute_ps);
@@ -18,9 +24,9 @@ static void on_op(struct ids_adviser *adviser, const struct ids_op_family *op, i
                                       .where = ids_adviser_text(adviser, op->most->where),
                                       .what = what,
                                       .evidence = ids_report_text(
-                                          adviser->report, "compute is %s of %s, %s of it %s",
+                                          adviser->report, "compute is %s of %s%s, %s of it %s",
                                           ids_say_share(adviser, pieces->compute_ps, pieces->time_ps),
-                                          pieces->steps ? "the steps" : "the window", share,
+                                          pieces->steps ? "the steps" : "the window", say_whose(adviser), share,
                                           op->most->is_mixed ? "these ops"
                                           : op->count > 1 ? ids_report_text(adviser->report, "these %zu ops", op->count)
                                                           : "this op"),

@@ -39,9 +39,33 @@ static const char *say_recurrence(const struct ids_adviser *adviser, const struc
     return ids_report_text(adviser->report, "%s (most in step %" PRId64 ")", count, number_of(adviser, recurs->most));
 }
 
+/* How many times as long a device computes as its peers in the mean, over all steps; 0: that is not known. */
+static double times_its_peers(const struct ids_adviser *adviser, uint32_t device) {
+    const struct ids_analysis *analysis = adviser->analysis;
+    const struct ids_ledger *ledger = &analysis->ledger;
+    int64_t own_ps = 0, all_ps = 0;
+    if (analysis->steps.count < IDS_LEAST_STEPS || analysis->busy_count < 2) return 0;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
+            if (ledger->entries[ledger->shares[s].entry].account != IDS_WORK_COMPUTE) continue;
+            ids_sum(&all_ps, ledger->shares[s].ps);
+            if (b == device) ids_sum(&own_ps, ledger->shares[s].ps);
+        }
+    }
+    if (all_ps <= own_ps) return 0;
+    return (double)own_ps * (double)(analysis->busy_count - 1) / (double)(all_ps - own_ps);
+}
+
+/* The device that the others wait for has twice their compute in the mean, or more: it is the one, however often the
+ * host lets another one come last. */
+static int has_more_work(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    return piece->account == IDS_COMM_WAIT && times_its_peers(adviser, piece->device) >= 2;
+}
+
 /* Whether it is not one device's doing: no device has three quarters of it. */
 static int is_of_many(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    if (has_more_work(adviser, piece)) return 0;
     if (piece->account == IDS_COMM_WAIT) return adviser->balance.steps && !ids_balance_is_steady(&adviser->balance);
     int64_t most_ps = 0, all_ps = 0;
     for (size_t s = 0; s < ledger->share_count; s++) {
@@ -90,6 +114,12 @@ static const char *say_rank(const struct ids_adviser *adviser, const struct ids_
                 piece->others_ps * 4 > piece->time_ps;
     if (!waits) return NULL;
     return is_of_many(adviser, piece) ? "changing ranks" : ids_adviser_device(adviser, piece->device);
+}
+
+static const char *say_more_work(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    if (!has_more_work(adviser, piece)) return "";
+    return ids_report_text(adviser->report, "; %s computes %.1f × as long as the others do in the mean",
+                           ids_adviser_device(adviser, piece->device), times_its_peers(adviser, piece->device));
 }
 
 /* When its longest interval was; times count from the device's first activity. */
@@ -185,7 +215,7 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
         .where = where,
         .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
         .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s%s%s%s; %s%s%s%s%s%s%s", ids_say_time(adviser, saves_ps),
+            adviser->report, "%s%s, %s of %s%s%s%s%s%s; %s%s%s%s%s%s%s", ids_say_time(adviser, saves_ps),
             adviser->pieces.steps ? " a step" : "", ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
             adviser->pieces.steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
@@ -196,19 +226,20 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
                                    ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                    say_straggler(adviser, piece, rank))
                  : "",
-            say_longest(adviser, most), say_meanwhile(adviser, most), say_sampled(adviser, most),
-            is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
+            say_more_work(adviser, piece), say_longest(adviser, most), say_meanwhile(adviser, most),
+            say_sampled(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
             piece->account == IDS_HOST_INPUT ? ids_input_in_words(adviser->report, culprit) : "",
             reason ? "; why again: " : "", reason ? reason : ""),
         .explain = ids_account_id(piece->account)};
     ids_adviser_give(adviser, &advice);
 }
 
-/* It came in several steps or often, or is most of the recording. What the host did for a tenth of the whole recording,
+/* It came in several steps or often, or is most of the recording. That a device has more work rests on what it computes
+ * in all steps. What the host did for a tenth of the whole recording,
  * covered by events, is a fact even where it came once; in how many steps it came is said with it. */
 static int is_founded(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     if (piece->recurs.steps >= IDS_LEAST_STEPS || piece->intervals >= LEAST_INTERVALS) return 1;
-    if (piece->time_ps > adviser->pieces.time_ps / 2) return 1;
+    if (piece->time_ps > adviser->pieces.time_ps / 2 || has_more_work(adviser, piece)) return 1;
     return ids_account_is_host(piece->account) && piece->account != IDS_HOST_DISPATCH &&
            piece->time_ps >= adviser->pieces.time_ps / 10 && piece->recorded_ps >= piece->known_ps / 2;
 }
