@@ -27,6 +27,7 @@ static const struct fact facts[] = {
     {"devices", NULL, "", "", "device"},
     {"jax_version", NULL, "jax ", "", NULL},
     {"steps", "steps.count", "", "", "step"},
+    {"recording", NULL, "", "", NULL},
     {"waits", NULL, "", "", NULL},
     {NULL, "run.window", "window ", "", NULL},
     {"clock_held_back", NULL, "", "", NULL},

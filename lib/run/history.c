@@ -6,6 +6,7 @@
 #include "lib/model/sink.h"
 #include "lib/run/file_name.h"
 #include "lib/run/rhythm.h"
+#include "lib/run/slowdown.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -70,8 +71,25 @@ static int64_t median_of(const struct past *past, int64_t (*what)(const struct s
     return median;
 }
 
+static int64_t end_of(const struct past *past, size_t i) {
+    return past->file->steps[i + 1].begin_ns;
+}
+
+/* Whether a window was open in a part of it. */
+static int is_recorded(const struct past *past, size_t i) {
+    for (size_t e = 0; e < past->file->event_count; e++) {
+        const struct ids_history_event *event = &past->file->events[e];
+        if (event->kind == IDS_HISTORY_WINDOW && event->end_ns >= past->steps[i].begin_ns &&
+            event->begin_ns < end_of(past, i))
+            return 1;
+    }
+    return past->file->steps[i].stall_ns > 0;
+}
+
 /* Where the plan has a rule, the agent judged the step while the program ran: it knew of windows that were thrown away,
- * and held profiled steps against one another. Else a step is slow that takes twice the median. */
+ * and held profiled steps against one another. Else a step is slow that takes twice the median, and one that a window
+ * touches also twice that of such steps: for being recorded it is not slow. Of one in which a window opened or closed
+ * nobody can tell. */
 static void judge_step(const struct ids_history_head *head, const struct ids_history_step *from, int is_warm,
                        struct step *step) {
     enum { TIMES = 2 };
@@ -81,6 +99,26 @@ static void judge_step(const struct ids_history_head *head, const struct ids_his
         return;
     }
     step->is_slow = is_warm && step->median_ns && step->took_ns / TIMES > step->median_ns;
+}
+
+static void judge_recorded(struct past *past) {
+    int64_t *times = calloc(past->count + 1, sizeof *times), median_ns = 0;
+    size_t count = 0;
+    for (size_t i = 0; times && i < past->count; i++) {
+        if (is_recorded(past, i)) times[count++] = past->steps[i].took_ns;
+    }
+    if (count) {
+        qsort(times, count, sizeof *times, by_value);
+        median_ns = times[count / 2];
+    }
+    free(times);
+    for (size_t i = 0; i < past->count && count; i++) {
+        struct step *step = &past->steps[i];
+        if (!step->is_slow || !is_recorded(past, i)) continue;
+        if (step->took_ns / 2 > median_ns && past->file->steps[i].stall_ns <= 0) continue;
+        step->is_slow = 0;
+        past->slow--;
+    }
 }
 
 static void judge_steps(struct past *past) {
@@ -100,6 +138,7 @@ static void judge_steps(struct past *past) {
         if ((int64_t)i + before >= IDS_WARM_STEPS && step->took_ns > past->longest_ns) past->longest_ns = step->took_ns;
         if ((int64_t)i + before > 0) ids_median_add(&median, step->took_ns);
     }
+    if (!file->head.when_ns && !file->head.when_ratio) judge_recorded(past);
     past->median_ns = median_of(past, took);
     past->collectives = median_of(past, collectives);
 }
@@ -164,21 +203,6 @@ static const char *collectives_in(const struct past *past, const struct step *st
     if (step->collectives < 0 || step->collectives == past->collectives) return NULL;
     return ids_report_text(report, "%lld collective%s, not %lld", (long long)step->collectives,
                            step->collectives == 1 ? "" : "s", (long long)past->collectives);
-}
-
-static int64_t end_of(const struct past *past, size_t i) {
-    return past->file->steps[i + 1].begin_ns;
-}
-
-/* Whether a window was open in a part of it. */
-static int is_recorded(const struct past *past, size_t i) {
-    for (size_t e = 0; e < past->file->event_count; e++) {
-        const struct ids_history_event *event = &past->file->events[e];
-        if (event->kind == IDS_HISTORY_WINDOW && event->end_ns >= past->steps[i].begin_ns &&
-            event->begin_ns < end_of(past, i))
-            return 1;
-    }
-    return past->file->steps[i].stall_ns > 0;
 }
 
 /* "compiled train_step; recorded: window 2": what the agent knows of the step's time. */
@@ -323,28 +347,49 @@ void ids_history_describe(const struct ids_run_files *run, struct ids_report *re
     closedir(folder);
 }
 
-/* ---- what none of the measured steps is like ---- */
+/* ---- how the measured steps are among the others ---- */
 
-/* Steps that windows do not touch, after those that compile. */
-static int find_rhythm(const struct ids_history_file *file, struct ids_rhythm *ret_rhythm) {
+/* All steps after those that compile. NULL: there are none. */
+static struct ids_slowdown_step *list_steps(const struct ids_history_file *file, size_t *ret_count) {
     struct past past = {.file = file};
-    if (file->step_count < 2) return 0;
+    *ret_count = 0;
+    if (file->step_count < 2) return NULL;
     past.steps = calloc(file->step_count, sizeof *past.steps);
-    struct ids_rhythm_step *steps = calloc(file->step_count, sizeof *steps);
-    size_t count = 0;
+    struct ids_slowdown_step *steps = calloc(file->step_count, sizeof *steps);
     int64_t before = file->head.steps - (int64_t)file->step_count;
     if (past.steps && steps) judge_steps(&past);
     for (size_t i = 0; i < past.count; i++) {
-        if ((int64_t)i + before >= IDS_WARM_STEPS && !is_recorded(&past, i))
-            steps[count++] = (struct ids_rhythm_step){past.steps[i].number, past.steps[i].took_ns};
+        if ((int64_t)i + before < IDS_WARM_STEPS) continue;
+        steps[(*ret_count)++] =
+            (struct ids_slowdown_step){past.steps[i].number, past.steps[i].took_ns, is_recorded(&past, i)};
+    }
+    free(past.steps);
+    return steps;
+}
+
+static int find_rhythm(const struct ids_slowdown_step *all, size_t all_count, struct ids_rhythm *ret_rhythm) {
+    struct ids_rhythm_step *steps = calloc(all_count + 1, sizeof *steps);
+    size_t count = 0;
+    for (size_t i = 0; steps && i < all_count; i++) {
+        if (!all[i].is_recorded) steps[count++] = (struct ids_rhythm_step){all[i].number, all[i].took_ns};
     }
     int found = ids_rhythm_find(steps, count, ret_rhythm);
     /* also where no step that is judged is the last one */
-    if (found && past.steps[past.count - 1].number > ret_rhythm->last)
-        ret_rhythm->last = past.steps[past.count - 1].number;
-    free(past.steps);
+    if (found && all[all_count - 1].number > ret_rhythm->last) ret_rhythm->last = all[all_count - 1].number;
     free(steps);
     return found;
+}
+
+/* What one process's history says of the steps that the report measures: *text, if it has none, and the slowdown. */
+static void judge_report(const struct ids_history_file *file, struct ids_report *report, const char **text) {
+    struct ids_rhythm rhythm;
+    struct ids_slowdown slowdown;
+    size_t count;
+    struct ids_slowdown_step *steps = list_steps(file, &count);
+    if (!*text && find_rhythm(steps, count, &rhythm)) *text = ids_rhythm_missed(&rhythm, report);
+    if (!ids_report_find_property(report, "recording") && ids_slowdown_find(steps, count, report, &slowdown))
+        ids_slowdown_tell(&slowdown, report);
+    free(steps);
 }
 
 void ids_history_warn(const struct ids_run_files *run, struct ids_report *report) {
@@ -354,10 +399,9 @@ void ids_history_warn(const struct ids_run_files *run, struct ids_report *report
     const char *text = NULL;
     for (size_t i = 0; i < count; i++) {
         struct ids_history_file file;
-        struct ids_rhythm rhythm;
         struct ids_error ignored = IDS_ERROR_INIT; /* a file that is damaged or gone says nothing */
-        if (!text && i < IDS_HISTORY_PROCESSES && !ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
-            if (find_rhythm(&file, &rhythm)) text = ids_rhythm_missed(&rhythm, report);
+        if (i < IDS_HISTORY_PROCESSES && !ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
+            judge_report(&file, report, &text);
             ids_history_file_done(&file);
         }
         free(names[i]);

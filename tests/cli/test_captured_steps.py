@@ -86,9 +86,28 @@ def with_history(name):
     return folder
 
 
+def with_window(name):
+    """60 steps of 1 ms, of which 30 to 34 are recorded and take 3 ms, and 32 takes 9 ms; 20 takes 4 ms. The window opened in step 30, which
+    takes 20 ms."""
+    folder = run(name, (FILE, 6, 0, 5))
+    (folder / 'idsprof.json').write_text('{}')
+    took = [1000000] * 60
+    took[20], took[30:35] = 4000000, [20000000, 3000000, 9000000, 3000000, 3000000]
+    begins = [sum(took[:n]) for n in range(61)]
+    head = struct.pack('<16s10q128s', b'idsprof steps 3\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, b'h')
+    steps = b''.join(struct.pack('<qqffii', begin, number, 1000 * (number == 30), 0, 0, 0) for number, begin in enumerate(begins))
+    event = struct.pack('<qqq104s', begins[30] + 1, begins[35] - 1, 2, b'1 asked for')
+    (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
+    return folder
+
+
 def report(path, *options):
     return subprocess.run([os.environ['IDSPROF'], 'report', path, *options], capture_output=True, text=True).stdout
 
+
+rows = json.loads(report(with_window('window'), '--json'))['tables']['slow_steps']
+place = [column['id'] for column in rows['columns']].index('step')
+same('not slow for being recorded', sorted(row[place] for row in rows['rows']), [20, 32])
 
 rhythmic = with_history('rhythm')
 RECORDED = sorted(path for path in (SOURCE / 'testdata').iterdir() if (path / 'plugins').is_dir())
