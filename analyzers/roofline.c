@@ -233,14 +233,15 @@ static int has_peaks(const struct ids_analysis *analysis) {
     return 0;
 }
 
-/* A row of `computations`, and the time that is in question. */
+/* A row of `computations`, and the time that is in question: of steps, where there are any, and all. */
 struct rank {
-    int64_t lost_ps;
+    int64_t win_ps, lost_ps;
     size_t row;
 };
 
 static int most_first(const void *a, const void *b) {
     const struct rank *left = a, *right = b;
+    if (left->win_ps != right->win_ps) return left->win_ps < right->win_ps ? 1 : -1;
     if (left->lost_ps != right->lost_ps) return left->lost_ps < right->lost_ps ? 1 : -1;
     return (left->row > right->row) - (left->row < right->row);
 }
@@ -301,6 +302,7 @@ static void list_row(struct ids_report *report, const struct ids_table *from, si
 static int list_ops(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_table *from = ids_report_find_table(report, "computations");
     struct rank *ranks = calloc(from ? from->row_count + 1 : 1, sizeof *ranks);
+    struct spans spans = spans_of(analysis);
     size_t count = 0;
     if (!ranks) return -1;
     /* Where no op has a known cost, this would be the table of ops again. */
@@ -310,11 +312,13 @@ static int list_ops(const struct ids_analysis *analysis, struct ids_report *repo
         int computes = !class.missing && !strcmp(class.text, "compute");
         int above = is_above(cell(from, row, "flops_share")) || is_above(cell(from, row, "bandwidth_share"));
         if (lost.missing ? !computes : !lost.i && !above) continue;
-        ranks[count++] = (struct rank){lost.missing ? cell(from, row, "self").i : lost.i, row};
+        struct ids_value won = cell(from, row, spans.lost);
+        int64_t self_ps = cell(from, row, "self").i;
+        ranks[count++] =
+            lost.missing ? (struct rank){self_ps, self_ps, row} : (struct rank){won.missing ? 0 : won.i, lost.i, row};
     }
     if (count) qsort(ranks, count, sizeof *ranks, most_first);
     ids_report_table(report, &roofline);
-    struct spans spans = spans_of(analysis);
     for (size_t i = 0; i < count; i++) list_row(report, from, ranks[i].row, &spans);
     free(ranks);
     return 0;

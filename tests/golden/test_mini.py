@@ -125,6 +125,10 @@ def check_line(report, line):
         found = report["advice"][int(place) - 1].get("what" if kind == "advice" else "evidence", "")
         if part.strip('"') not in found:
             raise Wrong(f"advice {place} is {found!r}")
+    elif kind == "order":
+        table, column, names = rest.split()
+        if [row[column] for row in rows(report, table)] != names.split(","):
+            raise Wrong("the order is " + ",".join(str(row[column]) for row in rows(report, table)))
     elif kind == "rows":
         table, count = rest.split()
         if len(rows(report, table)) != int(count):
