@@ -3,6 +3,7 @@
 #include "analyzers/advise_on.h"
 #include "analyzers/peak_hint.h"
 #include "analyzers/roofline_advice.h"
+#include "lib/base/saturate.h"
 
 #include <string.h>
 
@@ -63,19 +64,37 @@ int ids_wins_little(const struct ids_adviser *adviser) {
     return pieces_win_little(adviser);
 }
 
-/* Where the device computes most of the time, that comes first: the rest is little, unless others wait for it. */
+/* Where the device computes nearly always, that comes first: the rest is little, unless others wait for it. */
 static int computes_nearly_always(const struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     return pieces->op.most && pieces->compute_ps >= pieces->time_ps - pieces->time_ps / 10 &&
            pieces_win_little(adviser);
 }
 
+/* Compute is half of the step or more, and more than all that could be saved of it and beside it. */
+static int computes_mostly(const struct ids_adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    int64_t compute_ps = ids_adviser_compute(adviser), others_ps = 0;
+    if (!pieces->op.most) return 0;
+    if (pieces->steps < IDS_LEAST_STEPS && pieces->op.most->intervals < IDS_LEAST_EVENTS) return 0;
+    for (size_t i = 0; i < pieces->count; i++) ids_sum(&others_ps, pieces->at[i].time_ps);
+    others_ps = ids_adviser_per_step(adviser, others_ps);
+    for (int w = 0; w < IDS_WASTE_SENTENCES; w++) {
+        const struct ids_waste_sum *sum = &adviser->wastes[w];
+        if (sum->waste == IDS_WASTE_SERIAL || ids_waste_is_collective(sum->waste)) continue;
+        compute_ps -= sum->step_ps;
+        ids_sum(&others_ps, sum->step_ps);
+    }
+    return compute_ps >= ids_adviser_per_step(adviser, pieces->time_ps / 2) && compute_ps > others_ps;
+}
+
 void ids_advise_on_compute(struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
-    if (!computes_nearly_always(adviser)) return;
+    int is_nearly_all = computes_nearly_always(adviser);
+    if (!is_nearly_all && !computes_mostly(adviser)) return;
     const char *what = ids_report_text(
-        adviser->report, "The device computes nearly all of the time: what can be won is in its ops; most time has %s",
-        say_op(adviser, &pieces->op));
+        adviser->report, "The device computes %s of the time: what can be won is in its ops; most time has %s",
+        is_nearly_all ? "nearly all" : "most", say_op(adviser, &pieces->op));
     if (pieces->op.most == pieces->mover.most)
         what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
                                remedy_of_op(adviser, &pieces->op, 1).remedy);
@@ -88,7 +107,9 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     struct ids_roofline_advice loss = ids_loss_advice(adviser->report);
     adviser->told_loss = loss.what && bears(ids_adviser_text(adviser, pieces->op.most->culprit), loss.op);
     if (adviser->told_loss) what = ids_report_text(adviser->report, "%s. %s", what, loss.what);
-    on_op(adviser, &pieces->op, 0, what);
+    /* What surely saves more than a tenth of the step comes first, and less than that after it. */
+    on_op(adviser, &pieces->op, ids_adviser_per_step(adviser, pieces->time_ps / 10), what);
+    adviser->told_compute = 1;
 }
 
 /* What no account tells of busy time: how far it is from what the device can do. */
@@ -112,7 +133,7 @@ static int64_t moved_by(const struct ids_adviser *adviser, const struct ids_op_f
 void ids_advise_on_one_op(struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     const struct ids_op_family *op = NULL;
-    int told = computes_nearly_always(adviser), is_same = pieces->mover.most == pieces->op.most;
+    int told = adviser->told_compute, is_same = pieces->mover.most == pieces->op.most;
     int moves = pieces->mover.most && pieces->mover.time_ps >= pieces->time_ps / 10;
     if (moves)
         op = told && is_same ? NULL : &pieces->mover;

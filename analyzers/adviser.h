@@ -21,7 +21,8 @@ struct ids_adviser {
     struct ids_balance balance;
     enum ids_framework framework;
     int has_python;
-    int told_loss; /* 1: what could be won at the roofline is said of the first op already */
+    int told_compute; /* 1: compute is a piece, with the op that has most of it */
+    int told_loss;    /* 1: what could be won at the roofline is said of the first op already */
     size_t said;
     struct ids_waste_sum wastes[IDS_WASTE_SENTENCES];
 };

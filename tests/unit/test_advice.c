@@ -473,6 +473,28 @@ START_TEST(an_op_that_only_moves_is_named) {
 }
 END_TEST
 
+/* 30 rounds of 100 us: compute, a copy to the device, and the rest without work. Compute is told where it is half of
+ * the round and more than the rest; it stands behind what saves more than 10 us. */
+START_TEST(compute_that_is_most_of_the_step_is_told) {
+    static const struct {
+        int compute_us, copy_us, at; /* at: which piece it is, -1 none */
+    } cases[] = {{85, 8, 0}, {80, 15, 1}, {75, 13, 2}, {51, 25, 2}, {50, 25, -1}, {45, 30, -1}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+        for (int i = 0; i < 31; i++) {
+            put("%dus %dus k hlo_op=dot.1 hlo_module=jit_f\n", 100 * i, cases[c].compute_us);
+            if (i < 30) put("%dus %dus MemcpyH2D\n", 100 * i + cases[c].compute_us, cases[c].copy_us);
+        }
+        advise_on_what_was_put();
+        const struct ids_advice *computes = about("The device computes most of the time");
+        ck_assert_int_eq(computes ? (int)(computes - report.advice) : -1, cases[c].at);
+        if (computes) ck_assert_ptr_nonnull(strstr(computes->what, "most time has dot.1"));
+        if (computes) ck_assert_ptr_null(about("One op has most of the compute")); /* said already */
+        ids_report_done(&report);
+    }
+}
+END_TEST
+
 /* 30 rounds of 100 us: a matrix product, a copy of 35 us, and 25 or 45 us without work. */
 START_TEST(an_op_that_only_moves_stands_by_its_time) {
     for (int idle_us = 25; idle_us <= 45; idle_us += 20) {
@@ -610,13 +632,13 @@ START_TEST(who_changes_from_step_to_step_is_no_one_rank) {
 }
 END_TEST
 
-IDS_RUN_SUITE("advice", few_device_events_are_enough, the_slowest_stage_of_input_is_named,
-              too_little_names_the_next_command, a_queue_counts_where_it_is_most_of_the_time,
-              the_device_that_computes_decides, a_single_time_is_said_to_be_one,
-              warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
-              what_few_steps_lose_stands_behind_what_most_lose, a_call_that_is_held_up_does_not_speak_for_all,
-              an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out,
-              time_outside_the_steps_is_said, the_step_that_opens_the_window_is_not_outside,
+IDS_RUN_SUITE("advice", compute_that_is_most_of_the_step_is_told, few_device_events_are_enough,
+              the_slowest_stage_of_input_is_named, too_little_names_the_next_command,
+              a_queue_counts_where_it_is_most_of_the_time, the_device_that_computes_decides,
+              a_single_time_is_said_to_be_one, warm_up_is_what_only_the_first_step_does,
+              launching_is_held_against_what_is_launched, what_few_steps_lose_stands_behind_what_most_lose,
+              a_call_that_is_held_up_does_not_speak_for_all, an_op_is_worth_a_word_where_it_is_much_of_the_step,
+              what_is_little_is_left_out, time_outside_the_steps_is_said, the_step_that_opens_the_window_is_not_outside,
               instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece, who_waits_less_decides,
               what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
               a_recording_that_is_not_open_is_no_cost, even_work_wins_no_more_than_there_is,
