@@ -1,6 +1,7 @@
 #include "formats/chrome_written.h"
 
 #include "lib/base/vec.h"
+#include "lib/wire/base64.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,26 @@ static int next_element(struct written *written, struct ids_json_scan *scan, str
     return ids_json_space(scan) == IDS_JSON_OK && *scan->at != ']' && ids_json_value(scan, ret_value) == IDS_JSON_OK;
 }
 
+/* Bytes stand as "base64:..."; they are kept where texts are, for the window that they lie in moves on. */
+static int is_binary(struct written *written, struct ids_arg *arg) {
+    static const char mark[] = "base64:";
+    enum { MARK = sizeof mark - 1 };
+    struct ids_text text = {arg->chars, arg->length};
+    if (!ids_text_begins(text, mark)) return 0;
+    unsigned char *bytes = malloc(arg->length);
+    ptrdiff_t length = bytes ? ids_base64_read(arg->chars + MARK, arg->length - MARK, bytes) : -1;
+    if (!bytes) written->code = ids_no_memory(written->err);
+    if (length >= 0) {
+        uint32_t kept = intern(written, (struct ids_text){(const char *)bytes, (uint32_t)length});
+        if (!written->code) text = ids_strings_text(written->places->sink->strings, kept);
+        arg->type = IDS_VALUE_BYTES;
+        arg->chars = text.at;
+        arg->length = text.length;
+    }
+    free(bytes);
+    return length >= 0;
+}
+
 static void read_stat(struct written *written, struct ids_chrome_stats *stats, const struct ids_json_span *object) {
     struct ids_json_scan scan = scan_of(object);
     struct ids_json_span key, value;
@@ -53,7 +74,7 @@ static void read_stat(struct written *written, struct ids_chrome_stats *stats, c
             return;
         }
         ids_chrome_value(&written->scratch, &value, arg);
-        if (arg->type == IDS_VALUE_CHARS) { /* the window that it lies in moves on */
+        if (arg->type == IDS_VALUE_CHARS && !is_binary(written, arg)) { /* the window that it lies in moves on */
             arg->text = intern(written, (struct ids_text){arg->chars, arg->length});
             arg->type = IDS_VALUE_TEXT;
             arg->length = 0;

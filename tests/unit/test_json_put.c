@@ -1,4 +1,5 @@
 /* lib/wire/json_put.c: the exact characters. */
+#include "lib/wire/base64.h"
 #include "lib/wire/json_put.h"
 #include "tests/support/suite.h"
 
@@ -75,4 +76,21 @@ START_TEST(binary) {
 }
 END_TEST
 
-IDS_RUN_SUITE("json_put", texts, numbers, microseconds, reals, binary)
+START_TEST(binary_again) {
+    static const struct {
+        const char *text, *bytes;
+        ptrdiff_t length;
+    } cases[] = {
+        {"", "", 0},     {"Zg==", "f", 1}, {"Zm8=", "fo", 2}, {"Zm9vYmFy", "foobar", 6}, {"//4=", "\xff\xfe", 2},
+        {"Zg=", "", -1}, {"Zg=a", "", -1}, {"Zm 8", "", -1},  {"====", "", -1},          {"Zm9vYmFy=", "", -1},
+        {"=g==", "", -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char bytes[16];
+        ptrdiff_t length = ids_base64_read(cases[i].text, strlen(cases[i].text), bytes);
+        ck_assert_msg(length == cases[i].length && (length < 0 || !memcmp(bytes, cases[i].bytes, (size_t)length)),
+                      "%s: %td", cases[i].text, length);
+    }
+}
+END_TEST
+
+IDS_RUN_SUITE("json_put", texts, numbers, microseconds, reals, binary, binary_again)
