@@ -316,6 +316,17 @@ static void say_stretched(const struct ids_steps *steps, struct ids_report *repo
     }
 }
 
+/* Whether the recording says of any work of a device who launched it. */
+static int says_who_launched(const struct ids_trace *trace) {
+    for (size_t d = 0; d < trace->device_count; d++) {
+        struct ids_cursor cursor = ids_cursor_over(&trace->devices[d].activity);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (event->launch) return 1;
+        }
+    }
+    return 0;
+}
+
 /* Why no step is found. */
 static const char *why_none(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_trace *trace = analysis->trace;
@@ -332,8 +343,11 @@ static const char *why_none(const struct ids_analysis *analysis, struct ids_repo
     if (ids_steps_are_block(analysis))
         return ids_report_text(report,
                                "nothing in this trace marks steps, and the region '%s', which was recorded, is none: "
-                               "no device's work was launched by the thread of the region; " IDS_HOW_TO_MARK_STEPS,
-                               ids_trace_text(trace, steps->name));
+                               "%s; " IDS_HOW_TO_MARK_STEPS,
+                               ids_trace_text(trace, steps->name),
+                               says_who_launched(trace)
+                                   ? "no device's work was launched by the thread of the region"
+                                   : "nothing says which thread launched devices' work");
     if (is_counted)
         return ids_report_text(report,
                                "steps were counted (each a %s), but nothing in this trace ties devices' work to them",

@@ -228,7 +228,10 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
         event->value = ids_arg_int(dimensions->trace, &text, -1);
         return 0;
     }
-    event->annotation = facts->is_annotation != 0;
+    /* The region that was asked for is one that the program named, also where nothing marks regions: the profile that
+     * idsprof.capture() opens itself, without the hooks of a capture. */
+    const int is_annotation = facts->is_annotation || facts->is_block;
+    event->annotation = is_annotation != 0;
     struct ids_name *known = &dimensions->trace->names[event->name];
     int code = learn_of_framework(dimensions, facts, name, event, err);
     if (code) return code;
@@ -247,7 +250,7 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
     /* A StepTraceAnnotation without step_num says no more than that it is a root. */
     if (event->kind == IDS_KIND_OTHER && facts->is_root && dimensions->trace->names[event->name].is_region)
         event->kind = IDS_KIND_NAMED;
-    if (event->kind == IDS_KIND_OTHER && facts->is_annotation)
+    if (event->kind == IDS_KIND_OTHER && is_annotation)
         event->kind = (uint8_t)ids_kind_of_annotation(name.at, name.length);
     if (event->kind == IDS_KIND_OTHER && facts->is_python) {
         event->kind = (uint8_t)ids_kind_of_python_frame(name);
