@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAST_RECORDED = 3, LEAST_OTHERS = 20 };
+enum { LEAST_RECORDED = 3, SIDE_MOST = 20, LEAST_AROUND = 10 };
 
 static int by_time(const void *a, const void *b) {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
@@ -15,30 +15,68 @@ static int64_t number_of(const struct ids_report *report, const char *id) {
     return value && !value->missing && value->unit == IDS_UNIT_COUNT ? value->i : -1;
 }
 
-/* The shorter one in the middle; 0 of fewer than `least`. */
-static int64_t median_of(int64_t *times, size_t count, size_t least) {
-    if (count < least) return 0;
+/* The shorter one in the middle; 0 of none. */
+static int64_t median_of(int64_t *times, size_t count) {
+    if (!count) return 0;
     qsort(times, count, sizeof *times, by_time);
     return times[(count - 1) / 2];
 }
 
-int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
-                      struct ids_slowdown *ret_slowdown) {
+static int is_quarter_longer(int64_t longer, int64_t than) {
+    return longer - than > than / 4;
+}
+
+/* The report's steps: their times, and the places of the first and the last one. */
+static size_t take_measured(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
+                            int64_t *times, size_t ends[2]) {
     int64_t first = number_of(report, "steps.first"), last = number_of(report, "steps.last"),
             left_out = number_of(report, "steps.left_out");
-    int64_t *recorded = calloc(count + 1, sizeof *recorded), *others = calloc(count + 1, sizeof *others);
-    size_t recorded_count = 0, other_count = 0;
-    for (size_t i = 0; i < count && recorded && others; i++) {
-        int is_measured = first >= 0 && steps[i].number >= first && steps[i].number <= last;
-        if (!steps[i].is_recorded)
-            others[other_count++] = steps[i].took_ns;
-        else if (is_measured && steps[i].number != left_out)
-            recorded[recorded_count++] = steps[i].took_ns;
+    size_t found = 0;
+    for (size_t i = 0; i < count && first >= 0; i++) {
+        if (!steps[i].is_recorded || steps[i].number < first || steps[i].number > last) continue;
+        if (steps[i].number == left_out) continue;
+        if (!found) ends[0] = i;
+        ends[1] = i;
+        times[found++] = steps[i].took_ns;
     }
-    struct ids_slowdown slowdown = {median_of(recorded, recorded_count, LEAST_RECORDED),
-                                    median_of(others, other_count, LEAST_OTHERS)};
-    free(recorded);
-    free(others);
+    return found;
+}
+
+/* The nearest ones that no window touches, from `at` in the direction `by`. */
+static size_t take_side(const struct ids_slowdown_step *steps, size_t count, size_t at, int by,
+                        int64_t times[SIDE_MOST]) {
+    size_t found = 0;
+    for (size_t i = at + (size_t)by; i < count && found < SIDE_MOST; i += (size_t)by) { /* below 0 is past the end */
+        if (!steps[i].is_recorded) times[found++] = steps[i].took_ns;
+    }
+    return found;
+}
+
+/* The usual step around the window; 0: there are too few, or they are not alike. */
+static int64_t usual_around(const struct ids_slowdown_step *steps, size_t count, const size_t ends[2],
+                            size_t *ret_around) {
+    int64_t times[2 * SIDE_MOST];
+    size_t before = take_side(steps, count, ends[0], -1, times);
+    size_t after = take_side(steps, count, ends[1], 1, times + before), all = before + after;
+    if (!before || !after || all < LEAST_AROUND) return 0;
+    int64_t one = median_of(times, before), other = median_of(times + before, after);
+    if (is_quarter_longer(one, other) || is_quarter_longer(other, one)) return 0;
+    int64_t usual_ns = median_of(times, all);
+    if (is_quarter_longer(times[(all - 1) * 3 / 4], usual_ns)) return 0;
+    *ret_around = all;
+    return usual_ns;
+}
+
+int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
+                      struct ids_slowdown *ret_slowdown) {
+    struct ids_slowdown slowdown = {0};
+    size_t ends[2];
+    int64_t *times = calloc(count + 1, sizeof *times);
+    size_t measured = times ? take_measured(steps, count, report, times, ends) : 0;
+    slowdown.recorded_ns = median_of(times, measured);
+    free(times);
+    if (measured < LEAST_RECORDED || ids_report_find_property(report, "kept")) return 0;
+    slowdown.usual_ns = usual_around(steps, count, ends, &slowdown.around);
     if (!slowdown.usual_ns || slowdown.recorded_ns - slowdown.usual_ns < slowdown.usual_ns / 4) return 0;
     *ret_slowdown = slowdown;
     return 1;
@@ -51,19 +89,29 @@ static const char *say_time(struct ids_report *report, int64_t ns) {
     return ids_report_text(report, "%s", ids_value_format(ids_int_value(IDS_UNIT_TIME, ps), text, sizeof text));
 }
 
+/* Of what a step in the window would save, what one around it does. */
+static int64_t saved_of(const struct ids_slowdown *slowdown, int64_t saves_ps) {
+    double saves = (double)saves_ps * (double)slowdown->usual_ns / (double)slowdown->recorded_ns,
+           most = (double)slowdown->usual_ns * 1000;
+    return (int64_t)(saves < most ? saves : most);
+}
+
 void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report) {
     double times = (double)slowdown->recorded_ns / (double)slowdown->usual_ns;
-    const char *usual = say_time(report, slowdown->usual_ns);
-    ids_report_property(report, "recording",
-                        ids_text_value(ids_report_text(report,
-                                                       "recording made steps %.2f × as long: %s against %s of the "
-                                                       "run's other steps",
-                                                       times, say_time(report, slowdown->recorded_ns), usual)));
+    const char *usual = say_time(report, slowdown->usual_ns), *took = say_time(report, slowdown->recorded_ns);
+    ids_report_property(
+        report, "recording",
+        ids_text_value(ids_report_text(report,
+                                       "steps in the window took %.2f × as long as the %zu around it: %s "
+                                       "against %s",
+                                       times, slowdown->around, took, usual)));
     for (size_t i = 0; i < report->advice_count; i++) {
         struct ids_advice *advice = &report->advice[i];
         if (!advice->per_step || advice->saves_ps <= 0) continue;
-        advice->saves_ps = (int64_t)((double)advice->saves_ps / times);
-        advice->evidence = ids_report_text(report, "%s; recorded steps took %.2f × as long: the saving is of one of %s",
+        advice->saves_ps = saved_of(slowdown, advice->saves_ps);
+        advice->evidence = ids_report_text(report,
+                                           "%s; steps in the window took %.2f × as long as those around it: the "
+                                           "saving is of one of %s",
                                            advice->evidence ? advice->evidence : "", times, usual);
     }
 }

@@ -1,9 +1,12 @@
-/* slowdown.h - how much longer a step takes while it is recorded than it takes otherwise, by the history of a capture.
+/* slowdown.h - how much longer steps took in the window than just before and after it, by the history of a capture.
  *
- * The recorded steps are those that the report measures, at least three, and the others those of the history that no
- * window touches, at least twenty. Recording slows where the median of the former is a quarter longer than that of the
- * latter, or more; of an even number of recorded steps it is the shorter one in the middle, so that one step that is
- * slow by itself is none of recording. */
+ * The steps in the window are those that the report measures, at least three. Around it are the nearest ones that no
+ * window touches, at most twenty on either side, some on both and ten in all. Medians are held against one another; of
+ * an even number it is the shorter one in the middle, so that one step that is slow by itself does not count.
+ *
+ * A program has slow steps of its own, and these are none of recording. So nothing is said where the median before the
+ * window and that after it differ by more than a quarter, where the upper quartile of those around is more than a
+ * quarter above their median, or where the window was kept because a step was slow. */
 #ifndef IDS_LIB_RUN_SLOWDOWN_H
 #define IDS_LIB_RUN_SLOWDOWN_H
 
@@ -19,12 +22,14 @@ struct ids_slowdown_step {
 
 struct ids_slowdown {
     int64_t recorded_ns, usual_ns;
+    size_t around; /* how many steps took usual_ns */
 };
 
-/* 1 and *ret_slowdown, where recording slows the steps of the report; else 0. Without memory it does not. */
+/* 1 and *ret_slowdown, where the steps of the report took at least a quarter longer; else 0. Without memory they did
+ * not. The steps are in the order in which the program made them. */
 int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
                       struct ids_slowdown *ret_slowdown);
-/* Says it in the property `recording`, and takes it off what advice on steps would save. */
+/* Says it in the property `recording`, and takes it off what advice on steps would save: never more than the step. */
 void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report);
 
 #endif

@@ -1,4 +1,4 @@
-/* Steps that take longer for being recorded, by the history of a capture. */
+/* Steps that take longer in the window than around it, by the history of a capture. */
 #include "lib/run/slowdown.h"
 #include "tests/support/suite.h"
 
@@ -41,9 +41,11 @@ START_TEST(test_too_few) {
     steps[43].is_recorded = steps[44].is_recorded = 0;
     ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 0);
     record(1500000, 1500000, 1500000, 1500000);
-    ck_assert_int_eq(ids_slowdown_find(steps + 40, 6, &report, &slowdown), 0);  /* no others */
-    ck_assert_int_eq(ids_slowdown_find(steps + 21, 25, &report, &slowdown), 0); /* 19 others */
-    ck_assert_int_eq(ids_slowdown_find(steps + 20, 26, &report, &slowdown), 1);
+    ck_assert_int_eq(ids_slowdown_find(steps + 40, 20, &report, &slowdown), 0); /* none before */
+    ck_assert_int_eq(ids_slowdown_find(steps, 46, &report, &slowdown), 0);      /* none after */
+    ck_assert_int_eq(ids_slowdown_find(steps + 35, 15, &report, &slowdown), 0); /* nine */
+    ck_assert_int_eq(ids_slowdown_find(steps + 34, 16, &report, &slowdown), 1);
+    ck_assert_uint_eq(slowdown.around, 10);
     ck_assert_int_eq(ids_slowdown_find(steps, 0, &report, &slowdown), 0);
     ids_report_done(&report);
     ids_report_init(&report); /* no steps */
@@ -52,23 +54,72 @@ START_TEST(test_too_few) {
 }
 END_TEST
 
-START_TEST(test_told) {
-    record(1000, 1000, 1000, 1000);
-    slowdown = (struct ids_slowdown){1484000, 742000};
-    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 1040000000, .per_step = 1, .evidence = "most"});
-    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 1040000000, .evidence = "most"}); /* of the window */
-    ids_report_advice(&report, &(struct ids_advice){.saves_ps = -1, .per_step = 1, .evidence = "most"});
-    ids_slowdown_tell(&slowdown, &report);
-    ck_assert_str_eq(ids_report_find_property(&report, "recording")->text,
-                     "recording made steps 2.00 × as long: 1.484 ms against 742.0 us of the run's other steps");
-    ck_assert_int_eq(report.advice[0].saves_ps, 520000000);
-    ck_assert_str_eq(report.advice[0].evidence,
-                     "most; recorded steps took 2.00 × as long: the saving is of one of 742.0 us");
-    ck_assert_int_eq(report.advice[1].saves_ps, 1040000000);
-    ck_assert_str_eq(report.advice[1].evidence, "most");
-    ck_assert_int_eq(report.advice[2].saves_ps, -1);
+/* Around are 20 to 39, and 46 to 59, which are all. */
+START_TEST(test_nearest_steps) {
+    record(1500000, 1500000, 1500000, 1500000);
+    for (int i = 0; i < 20; i++) steps[i].took_ns = 100000; /* too far */
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 1);
+    ck_assert_int_eq(slowdown.usual_ns, 742000);
+    ck_assert_uint_eq(slowdown.around, 34);
+    for (int i = 50; i < 53; i++) steps[i] = (struct ids_slowdown_step){i, 9000000, 1}; /* another window */
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 1);
+    ck_assert_uint_eq(slowdown.around, 31);
     ids_report_done(&report);
 }
 END_TEST
 
-IDS_RUN_SUITE("slowdown", test_found, test_too_few, test_told)
+/* The program itself becomes slower in the window, or quicker. */
+START_TEST(test_sides_differ) {
+    record(6664000, 6664000, 6664000, 6664000);
+    for (int i = 46; i < STEPS; i++) steps[i].took_ns = 925000; /* a quarter longer is 927.5 us */
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 1);
+    for (int i = 46; i < STEPS; i++) steps[i].took_ns = 930000;
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 0);
+    for (int i = 46; i < STEPS; i++) steps[i].took_ns = 590000;
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 0);
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Four of ten steps are slow, in the window and out of it. */
+START_TEST(test_slow_by_itself) {
+    record(8708000, 8708000, 8708000, 8708000);
+    for (int i = 0; i < STEPS; i++) {
+        if (i % 10 >= 4 && i % 10 < 8 && !steps[i].is_recorded) steps[i].took_ns = 8600000;
+    }
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 0);
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(test_kept_for_a_step) {
+    record(1500000, 1500000, 1500000, 1500000);
+    ids_report_property(&report, "kept", ids_text_value("step 42 took 11.1 ms, 17.6 × the median"));
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 0);
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(test_told) {
+    record(1000, 1000, 1000, 1000);
+    slowdown = (struct ids_slowdown){1484000, 742000, 40};
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 1040000000, .per_step = 1, .evidence = "most"});
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 1040000000, .evidence = "most"}); /* of the window */
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = -1, .per_step = 1, .evidence = "most"});
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 3000000000, .per_step = 1, .evidence = "most"});
+    ids_slowdown_tell(&slowdown, &report);
+    ck_assert_str_eq(ids_report_find_property(&report, "recording")->text,
+                     "steps in the window took 2.00 × as long as the 40 around it: 1.484 ms against 742.0 us");
+    ck_assert_int_eq(report.advice[0].saves_ps, 520000000);
+    ck_assert_str_eq(report.advice[0].evidence, "most; steps in the window took 2.00 × as long as those around it: the "
+                                                "saving is of one of 742.0 us");
+    ck_assert_int_eq(report.advice[1].saves_ps, 1040000000);
+    ck_assert_str_eq(report.advice[1].evidence, "most");
+    ck_assert_int_eq(report.advice[2].saves_ps, -1);
+    ck_assert_int_eq(report.advice[3].saves_ps, 742000000); /* a step longer than the usual one */
+    ids_report_done(&report);
+}
+END_TEST
+
+IDS_RUN_SUITE("slowdown", test_found, test_too_few, test_nearest_steps, test_sides_differ, test_slow_by_itself,
+              test_kept_for_a_step, test_told)
