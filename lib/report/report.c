@@ -199,6 +199,15 @@ void ids_report_advice(struct ids_report *report, const struct ids_advice *advic
     place->explain = keep(report, advice->explain);
 }
 
+void ids_report_advice_first(struct ids_report *report, const struct ids_advice *advice) {
+    size_t before = report->advice_count;
+    ids_report_advice(report, advice);
+    if (report->advice_count == before) return; /* without memory */
+    struct ids_advice added = report->advice[before];
+    memmove(report->advice + 1, report->advice, before * sizeof *report->advice);
+    report->advice[0] = added;
+}
+
 void ids_report_diag(struct ids_report *report, int severity, const char *id, const char *text, int64_t offset,
                      uint64_t count) {
     struct ids_report_diag *diag = IDS_PUSH(report->diags, report->diag_count, report->diag_room);

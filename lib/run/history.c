@@ -5,6 +5,7 @@
 #include "lib/capture/history_file.h"
 #include "lib/model/sink.h"
 #include "lib/run/file_name.h"
+#include "lib/run/missed.h"
 #include "lib/run/rhythm.h"
 #include "lib/run/slowdown.h"
 
@@ -349,22 +350,37 @@ void ids_history_describe(const struct ids_run_files *run, struct ids_report *re
 
 /* ---- how the measured steps are among the others ---- */
 
-/* All steps after those that compile. NULL: there are none. */
-static struct ids_slowdown_step *list_steps(const struct ids_history_file *file, size_t *ret_count) {
+/* All steps after those that compile, as each of the questions below takes them. */
+struct steps {
+    struct ids_slowdown_step *beside;
+    struct ids_missed_step *slow;
+    size_t count;
+};
+
+static void free_steps(struct steps *steps) {
+    free(steps->beside);
+    free(steps->slow);
+}
+
+/* None where there are too few, or without memory. */
+static void list_steps(const struct ids_history_file *file, struct steps *ret_steps) {
     struct past past = {.file = file};
-    *ret_count = 0;
-    if (file->step_count < 2) return NULL;
+    *ret_steps = (struct steps){0};
+    if (file->step_count < 2) return;
     past.steps = calloc(file->step_count, sizeof *past.steps);
-    struct ids_slowdown_step *steps = calloc(file->step_count, sizeof *steps);
+    ret_steps->beside = calloc(file->step_count, sizeof *ret_steps->beside);
+    ret_steps->slow = calloc(file->step_count, sizeof *ret_steps->slow);
     int64_t before = file->head.steps - (int64_t)file->step_count;
-    if (past.steps && steps) judge_steps(&past);
+    if (past.steps && ret_steps->beside && ret_steps->slow) judge_steps(&past);
     for (size_t i = 0; i < past.count; i++) {
         if ((int64_t)i + before < IDS_WARM_STEPS) continue;
-        steps[(*ret_count)++] =
-            (struct ids_slowdown_step){past.steps[i].number, past.steps[i].took_ns, is_recorded(&past, i)};
+        const struct step *step = &past.steps[i];
+        int is_in = is_recorded(&past, i), is_whole = is_in && file->steps[i].stall_ns <= 0;
+        int64_t longer_ns = step->is_slow ? step->took_ns - step->median_ns : 0;
+        ret_steps->slow[ret_steps->count] = (struct ids_missed_step){step->number, step->took_ns, longer_ns, is_whole};
+        ret_steps->beside[ret_steps->count++] = (struct ids_slowdown_step){step->number, step->took_ns, is_in};
     }
     free(past.steps);
-    return steps;
 }
 
 static int find_rhythm(const struct ids_slowdown_step *all, size_t all_count, struct ids_rhythm *ret_rhythm) {
@@ -380,33 +396,53 @@ static int find_rhythm(const struct ids_slowdown_step *all, size_t all_count, st
     return found;
 }
 
-/* What one process's history says of the steps that the report measures: *text, if it has none, and the slowdown. */
-static void judge_report(const struct ids_history_file *file, struct ids_report *report, const char **text) {
+/* What histories say of the steps that the report measures. */
+struct told {
+    const char *rhythm; /* NULL: nothing yet */
+    int is_advice;      /* there is a piece on slow steps */
+    int is_both;        /* which tells the rhythm */
+};
+
+static void judge_missed(const struct steps *steps, const struct ids_rhythm *rhythm, struct ids_report *report,
+                         struct told *told) {
+    struct ids_missed missed;
+    const char *text = rhythm ? ids_rhythm_missed(rhythm, report) : NULL;
+    if (!told->is_advice && ids_missed_find(steps->slow, steps->count, rhythm, report, &missed)) {
+        told->is_advice = 1;
+        told->is_both = text && missed.is_rhythm;
+        ids_missed_tell(&missed, told->is_both ? text : NULL, report);
+    }
+    if (!told->rhythm) told->rhythm = text;
+}
+
+static void judge_report(const struct ids_history_file *file, struct ids_report *report, struct told *told) {
     struct ids_rhythm rhythm;
     struct ids_slowdown slowdown;
-    size_t count;
-    struct ids_slowdown_step *steps = list_steps(file, &count);
-    if (!*text && find_rhythm(steps, count, &rhythm)) *text = ids_rhythm_missed(&rhythm, report);
-    if (!ids_report_find_property(report, "recording") && ids_slowdown_find(steps, count, report, &slowdown))
+    struct steps steps;
+    list_steps(file, &steps);
+    int has_rhythm = find_rhythm(steps.beside, steps.count, &rhythm);
+    if (!ids_report_find_property(report, "recording") &&
+        ids_slowdown_find(steps.beside, steps.count, report, &slowdown))
         ids_slowdown_tell(&slowdown, report);
-    free(steps);
+    judge_missed(&steps, has_rhythm ? &rhythm : NULL, report, told);
+    free_steps(&steps);
 }
 
 void ids_history_warn(const struct ids_run_files *run, struct ids_report *report) {
     char *names[NAMES_MOST];
     DIR *folder = open_notes(run);
     size_t count = folder ? list_names(folder, names) : 0;
-    const char *text = NULL;
+    struct told told = {0};
     for (size_t i = 0; i < count; i++) {
         struct ids_history_file file;
         struct ids_error ignored = IDS_ERROR_INIT; /* a file that is damaged or gone says nothing */
         if (i < IDS_HISTORY_PROCESSES && !ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
-            judge_report(&file, report, &text);
+            judge_report(&file, report, &told);
             ids_history_file_done(&file);
         }
         free(names[i]);
     }
-    if (text) ids_report_diag(report, IDS_WARNING, "steps.rhythm", text, -1, 1);
+    if (told.rhythm && !told.is_both) ids_report_diag(report, IDS_WARNING, "steps.rhythm", told.rhythm, -1, 1);
     if (folder) closedir(folder);
 }
 

@@ -12,8 +12,8 @@ enum { IDS_HISTORY_PROCESSES = 16 };
 /* Fills the report's tables `history` and `slow_steps` and its property "kept", in place of what a stored report has
  * of them. Runs that are in no folder of a capture have neither. */
 void ids_history_describe(const struct ids_run_files *run, struct ids_report *report);
-/* Warns of steps that come at equal distances and of which the report, which is whole, measures none, and tells how
- * much longer its steps took than those around them. */
+/* Warns of steps that come at equal distances and of which the report, which is whole, measures none; advises to record
+ * slow steps where they take much of the run; and tells how much longer its steps took than those around them. */
 void ids_history_warn(const struct ids_run_files *run, struct ids_report *report);
 /* Whether there is a history of its steps. */
 int ids_has_history(const struct ids_run_files *run);

@@ -1,0 +1,99 @@
+#include "lib/run/missed.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { LEAST_SLOW = 2, LEAST_SHARE = 5 };
+
+static int by_time(const void *a, const void *b) {
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static int64_t number_of(const struct ids_report *report, const char *id) {
+    const struct ids_value *value = ids_report_find_property(report, id);
+    return value && !value->missing && value->unit == IDS_UNIT_COUNT ? value->i : -1;
+}
+
+static int is_measured(const struct ids_missed_step *step, const struct ids_report *report) {
+    return step->is_recorded ||
+           (step->number >= number_of(report, "steps.first") && step->number <= number_of(report, "steps.last") &&
+            step->number != number_of(report, "steps.left_out"));
+}
+
+/* Room for `count` times. What its steps take longer for the rhythm. */
+static int64_t sum_up(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
+                      int64_t *times, struct ids_missed *missed) {
+    int64_t in_rhythm_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct ids_missed_step *step = &steps[i];
+        missed->total_ns += step->took_ns;
+        if (step->longer_ns <= 0) continue;
+        times[missed->slow++] = step->took_ns;
+        missed->longer_ns += step->longer_ns;
+        if (step->number < 0) continue;
+        if (rhythm && step->number % rhythm->period == rhythm->first) in_rhythm_ns += step->longer_ns;
+        if (missed->first_count < IDS_MISSED_NAMED) missed->first[missed->first_count++] = step->number;
+    }
+    if (missed->slow) {
+        qsort(times, missed->slow, sizeof *times, by_time);
+        missed->took_ns = times[missed->slow / 2];
+    }
+    return in_rhythm_ns;
+}
+
+int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
+                    const struct ids_report *report, struct ids_missed *ret_missed) {
+    struct ids_missed missed = {.steps = count};
+    int64_t *times = calloc(count + 1, sizeof *times);
+    int64_t in_rhythm_ns = times ? sum_up(steps, count, rhythm, times, &missed) : 0;
+    free(times);
+    if (missed.slow < LEAST_SLOW || missed.longer_ns < missed.total_ns / LEAST_SHARE) return 0;
+    if (number_of(report, "steps.first") < 0) return 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_measured(&steps[i], report) && steps[i].took_ns >= missed.took_ns / 2) return 0;
+    }
+    missed.is_rhythm = in_rhythm_ns >= missed.longer_ns / 2;
+    *ret_missed = missed;
+    return 1;
+}
+
+/* ", such as steps 12, 24 and 32"; "" where none has a number. */
+static const char *say_first(const struct ids_missed *missed, struct ids_report *report) {
+    const char *text = "";
+    for (size_t i = 0; i < missed->first_count; i++) {
+        const char *before = i == 0 ? (missed->first_count > 1 ? ", such as steps " : ", such as step ")
+                             : i + 1 < missed->first_count ? ", "
+                                                           : " and ";
+        text = ids_report_text(report, "%s%s%" PRId64, text, before, missed->first[i]);
+    }
+    return text;
+}
+
+static const char *say_time(struct ids_report *report, int64_t ns) {
+    char text[IDS_VALUE_ROOM];
+    int64_t ps;
+    if (__builtin_mul_overflow(ns, 1000, &ps)) return "?";
+    return ids_report_text(report, "%s", ids_value_format(ids_int_value(IDS_UNIT_TIME, ps), text, sizeof text));
+}
+
+void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report) {
+    char share[IDS_VALUE_ROOM];
+    double of_all = (double)missed->longer_ns / (double)missed->total_ns;
+    ids_value_format(ids_real_value(IDS_UNIT_RATIO, of_all), share, sizeof share);
+    const char *found =
+        ids_report_text(report, "%zu of %zu steps are slow%s, and take %s of the run's time more than usual ones would",
+                        missed->slow, missed->steps, rhythm ? "" : say_first(missed, report), share);
+    const char *what =
+        rhythm ? ids_report_text(report, "%s: %s", found, rhythm)
+               : ids_report_text(report,
+                                 "%s; none of them is measured here - record one: idsprof capture --when 'step > 2x'",
+                                 found);
+    const char *evidence = ids_report_text(report,
+                                           "the slow steps take %s (median), and together %s more than usual ones, of "
+                                           "%s; by the history, after the first ten steps",
+                                           say_time(report, missed->took_ns), say_time(report, missed->longer_ns),
+                                           say_time(report, missed->total_ns));
+    ids_report_advice_first(report,
+                            &(struct ids_advice){.saves_ps = -1, .per_step = 1, .what = what, .evidence = evidence});
+}

@@ -1,0 +1,37 @@
+/* missed.h - slow steps that take much of a run, and of which a report measures none.
+ *
+ * They are those that the history of steps calls slow, at least two, and together they take longer than as many usual
+ * ones by at least a fifth of the time of all steps. One is measured where a step of the report, or of another window,
+ * takes at least half as long as the median of the slow ones. The first steps, which compile, are not looked at. */
+#ifndef IDS_LIB_RUN_MISSED_H
+#define IDS_LIB_RUN_MISSED_H
+
+#include "lib/report/report.h"
+#include "lib/run/rhythm.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { IDS_MISSED_NAMED = 3 };
+
+struct ids_missed_step {
+    int64_t number, took_ns;
+    int64_t longer_ns; /* than the usual one; 0: it is not slow */
+    int is_recorded;   /* the whole of it is in a window */
+};
+
+struct ids_missed {
+    size_t slow, steps;
+    int64_t longer_ns, total_ns, took_ns; /* the slow ones together, all steps, and the slow one in the middle */
+    int64_t first[IDS_MISSED_NAMED];      /* the first slow ones that have numbers */
+    size_t first_count;
+    int is_rhythm; /* at least half of longer_ns is of the rhythm's steps */
+};
+
+/* 1 and *ret_missed, where there are such steps; else 0. `rhythm` may be NULL. Without memory there are none. */
+int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
+                    const struct ids_report *report, struct ids_missed *ret_missed);
+/* Puts it before all other advice, with what ids_rhythm_missed says of their rhythm; NULL: they have none. */
+void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report);
+
+#endif

@@ -1,0 +1,121 @@
+/* Slow steps that take much of a run, and of which the report measures none. */
+#include "lib/run/missed.h"
+#include "tests/support/suite.h"
+
+enum { STEPS = 100 };
+
+static struct ids_missed_step steps[STEPS];
+static struct ids_missed missed;
+static struct ids_report report;
+
+/* Steps of 1 ms, but for those of 11 ms at these places; 50 to 54 are in a window, and 51 to 54 measured. */
+static void set(const int *slow, size_t count) {
+    for (int i = 0; i < STEPS; i++) steps[i] = (struct ids_missed_step){i, 1000000, 0, i > 50 && i <= 54};
+    for (size_t i = 0; i < count; i++) {
+        steps[slow[i]].took_ns = 11000000;
+        steps[slow[i]].longer_ns = 10000000;
+    }
+    ids_report_done(&report);
+    ids_report_init(&report);
+    ids_report_property(&report, "steps.first", ids_int_value(IDS_UNIT_COUNT, 50));
+    ids_report_property(&report, "steps.last", ids_int_value(IDS_UNIT_COUNT, 54));
+    ids_report_property(&report, "steps.left_out", ids_int_value(IDS_UNIT_COUNT, 50));
+}
+
+static const int few[] = {80, 12, 31, 50};
+
+static int find(void) {
+    return ids_missed_find(steps, STEPS, NULL, &report, &missed);
+}
+
+START_TEST(test_found) {
+    set(few, 3);
+    ck_assert_int_eq(find(), 1);
+    ck_assert_uint_eq(missed.slow, 3);
+    ck_assert_uint_eq(missed.steps, STEPS);
+    ck_assert_int_eq(missed.longer_ns, 30000000);
+    ck_assert_int_eq(missed.total_ns, 130000000);
+    ck_assert_int_eq(missed.took_ns, 11000000);
+    ck_assert_int_eq(missed.is_rhythm, 0);
+    set(few, 4); /* the step that the window opened in is in no mean */
+    ck_assert_int_eq(find(), 1);
+    ck_assert_uint_eq(missed.slow, 4);
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(test_little_of_the_run) {
+    set(few, 3); /* 25 ms longer are a fifth of 125 ms, and less are not */
+    for (int i = 0; i < 3; i++) steps[few[i]].longer_ns = 26000000 / 3 + 1;
+    ck_assert_int_eq(find(), 1);
+    for (int i = 0; i < 3; i++) steps[few[i]].longer_ns = 25900000 / 3;
+    ck_assert_int_eq(find(), 0);
+    set(few, 1); /* one may be chance, however long it takes */
+    steps[few[0]].longer_ns = steps[few[0]].took_ns = 900000000;
+    ck_assert_int_eq(find(), 0);
+    ck_assert_int_eq(ids_missed_find(steps, 0, NULL, &report, &missed), 0);
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Also where it is not said to be slow: recorded steps are held against one another. */
+START_TEST(test_measured) {
+    set(few, 3);
+    steps[52].took_ns = 5400000;
+    ck_assert_int_eq(find(), 1);
+    steps[52].took_ns = 5500000;
+    ck_assert_int_eq(find(), 0);
+    set(few, 3);
+    steps[31].is_recorded = 1; /* in another window */
+    ck_assert_int_eq(find(), 0);
+    set(few, 3);
+    ids_report_done(&report);
+    ids_report_init(&report); /* no steps */
+    ck_assert_int_eq(find(), 0);
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(test_rhythm) {
+    static const int tenth[] = {20, 30, 40, 60, 70, 80};
+    struct ids_rhythm rhythm = {.period = 10, .first = 0};
+    set(tenth, 6);
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, &report, &missed), 1);
+    ck_assert_int_eq(missed.is_rhythm, 1);
+    rhythm.first = 3; /* of shorter ones */
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, &report, &missed), 1);
+    ck_assert_int_eq(missed.is_rhythm, 0);
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(test_told) {
+    set(few, 3);
+    ck_assert_int_eq(find(), 1);
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 5, .what = "a"});
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 4, .what = "b"});
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_uint_eq(report.advice_count, 3);
+    ck_assert_str_eq(
+        report.advice[0].what,
+        "3 of 100 steps are slow, such as steps 12, 31 and 80, and take 23.1 % of the run's time more than "
+        "usual ones would; none of them is measured here - record one: idsprof capture --when 'step > 2x'");
+    ck_assert_str_eq(report.advice[0].evidence,
+                     "the slow steps take 11.00 ms (median), and together 30.00 ms more than "
+                     "usual ones, of 130.0 ms; by the history, after the first ten steps");
+    ck_assert_int_eq(report.advice[0].saves_ps, -1);
+    ck_assert_str_eq(report.advice[1].what, "a");
+    ck_assert_str_eq(report.advice[2].what, "b");
+    for (int i = 0; i < STEPS; i++) steps[i].number = -1;
+    ids_report_property(&report, "steps.first", ids_int_value(IDS_UNIT_COUNT, 0));
+    ck_assert_int_eq(find(), 1);
+    ck_assert_uint_eq(missed.first_count, 0);
+    ids_missed_tell(&missed, "one of 10 steps takes long", &report);
+    ck_assert_str_eq(report.advice[0].what,
+                     "3 of 100 steps are slow, and take 23.1 % of the run's time more than usual "
+                     "ones would: one of 10 steps takes long");
+    ids_report_done(&report);
+}
+END_TEST
+
+IDS_RUN_SUITE("missed", test_found, test_little_of_the_run, test_measured, test_rhythm, test_told)
