@@ -200,6 +200,10 @@ static int has_gil(const struct ids_circumstances *about) {
     return ends(about->where, IDS_HAVING_GIL);
 }
 
+static int lacks_gil(const struct ids_circumstances *about) {
+    return ends(about->where, IDS_LACKING_GIL);
+}
+
 /* What idsprof's hook records of the waits of event loops. */
 static int loop_awaits(const struct ids_circumstances *about) {
     return begins(about->culprit, "await ");
@@ -315,6 +319,9 @@ static const struct sentence {
     {IDS_HOST_PYTHON, has_gil, "The device waits for Python, and another thread has Python's lock",
      {"do that in another process, in calls that give the lock back (numpy, zlib, input and output), or less often",
       NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, lacks_gil, "The device waits for Python, which waits for its lock",
+     {"see what other threads run in Python: do that in another process, in calls that give the lock back (numpy, zlib, "
+      "input and output), or less often", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, has_no_core, "The program could go on, has no core, and the device waits",
      {"let fewer threads and processes run beside it, or give it more cores", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, is_awaited, "The device waits for Python, which waits for another thread",
@@ -469,7 +476,8 @@ struct ids_remedy ids_remedy_of(const struct ids_circumstances *about) {
 }
 
 int ids_remedy_is_for_hold_up(const struct ids_circumstances *about) {
-    return about->account == IDS_HOST_PYTHON && (has_no_core(about) || has_gil(about) || is_awaited(about));
+    return about->account == IDS_HOST_PYTHON &&
+           (has_no_core(about) || has_gil(about) || lacks_gil(about) || is_awaited(about));
 }
 
 enum ids_remedy_scope ids_remedy_scope(enum ids_account account, const char *where) {

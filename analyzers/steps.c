@@ -345,9 +345,8 @@ static const char *why_none(const struct ids_analysis *analysis, struct ids_repo
                                "nothing in this trace marks steps, and the region '%s', which was recorded, is none: "
                                "%s; " IDS_HOW_TO_MARK_STEPS,
                                ids_trace_text(trace, steps->name),
-                               says_who_launched(trace)
-                                   ? "no device's work was launched by the thread of the region"
-                                   : "nothing says which thread launched devices' work");
+                               says_who_launched(trace) ? "no device's work was launched by the thread of the region"
+                                                        : "nothing says which thread launched devices' work");
     if (is_counted)
         return ids_report_text(report,
                                "steps were counted (each a %s), but nothing in this trace ties devices' work to them",

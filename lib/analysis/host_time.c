@@ -168,7 +168,11 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
     struct ids_host_time *time = division->time;
     const struct ids_trace *trace = time->analysis->trace;
     const struct ids_doing *waiting = &trace->doings[number];
-    enum ids_manner manner = waiting->waits == IDS_WAITS_FOR_GIL ? IDS_AS_HAVING_GIL : IDS_AS_AWAITED;
+    int is_gil = waiting->waits == IDS_WAITS_FOR_GIL;
+    /* What it called has ended, or does nothing before it has the lock: a sleep is not to blame. */
+    int is_after_call = is_gil && waiting->account == IDS_HOST_PYTHON && waiting->called != IDS_NONE;
+    enum ids_manner manner = is_gil ? IDS_AS_HAVING_GIL : IDS_AS_AWAITED,
+                    alone = is_after_call ? IDS_AS_LACKING_GIL : IDS_AS_IT_IS;
     while (from_ps < to_ps) {
         struct ids_other_doing other;
         if (ids_host_threads_beside(&time->threads, division->host, own, (enum ids_waits)waiting->waits, from_ps, to_ps,
@@ -182,7 +186,7 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
             .account = waiting->account == IDS_HOST_INPUT || !is_better ? waiting->account
                                                                         : trace->doings[other.doing].account,
             .known = is_better && other.count > 1 ? IDS_INFERRED : IDS_RECORDED,
-            .name = is_better ? ids_name_of_doing(other.doing, manner) : ids_name_of_doing(number, IDS_AS_IT_IS),
+            .name = is_better ? ids_name_of_doing(other.doing, manner) : ids_name_of_doing(number, alone),
         };
         int code = division->visit(division->context, &part, err);
         if (code) return code;

@@ -182,6 +182,7 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
         if (manner == IDS_AS_AWAITED) *ret_where = joined(names, *ret_where, IDS_AWAITED);
         if (manner == IDS_AS_HAVING_GIL) *ret_where = joined(names, *ret_where, IDS_HAVING_GIL);
+        if (manner == IDS_AS_LACKING_GIL) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_LACKING_GIL);
         if (manner == IDS_AS_CALLED_BACK) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_CALLED_BACK);
         if (manner == IDS_AS_CALLED) *ret_where = line_of(names, doing->caller, 1);
         if (manner == IDS_AS_CALLED)

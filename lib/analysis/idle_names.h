@@ -24,6 +24,7 @@
 #define IDS_CALLED_BACK "in a callback"
 #define IDS_AWAITED "in another thread"
 #define IDS_HAVING_GIL "which has Python's lock"
+#define IDS_LACKING_GIL "waiting for Python's lock"
 
 struct ids_idle_names {
     const struct ids_trace *trace;
@@ -41,7 +42,8 @@ int ids_idle_names_lend(const struct ids_idle_names *names, struct ids_idle_name
 
 enum { IDS_NAME_OF_NOBODY, IDS_NAMES_OF_DOINGS };
 /* A doing as it is, as the call of a runtime, as one that is held up, as called back by a program, as what it calls and
- * what waits there, as that of another thread which is waited for, or which has Python's lock. */
+ * what waits there, as that of another thread which is waited for, or which has Python's lock, and as one that waits
+ * for that lock, whatever it called. */
 enum ids_manner {
     IDS_AS_IT_IS,
     IDS_AS_CALL,
@@ -50,6 +52,7 @@ enum ids_manner {
     IDS_AS_CALLED,
     IDS_AS_AWAITED,
     IDS_AS_HAVING_GIL,
+    IDS_AS_LACKING_GIL,
     IDS_MANNERS
 };
 uint32_t ids_name_of_doing(uint32_t doing, enum ids_manner manner);

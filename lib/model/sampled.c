@@ -286,13 +286,17 @@ static int is_unseen(const struct joining *joining, const struct walk *walk) {
            (does == IDS_HOST_STAGING && walk->when_ps >= joining->seen[walk->s - 1].first_ps);
 }
 
-static int is_blocked(const struct ids_doing *frames) {
-    return frames->waits == IDS_WAITS_FOR_LOCK || frames->waits == IDS_WAITS_OUTSIDE;
+/* It waits, in another call than the event's: one that slept waits for Python's lock before it returns. */
+static int is_blocked(const struct ids_trace *trace, uint32_t events, uint32_t frames) {
+    const struct ids_doing *doing = &trace->doings[frames];
+    if (doing->waits == IDS_WAITS_FOR_GIL) return doing->called != IDS_NONE && !saw_call(trace, events, frames);
+    return doing->waits == IDS_WAITS_FOR_LOCK || doing->waits == IDS_WAITS_OUTSIDE;
 }
 
-static int is_of_function(const struct ids_trace *trace, uint32_t frames, uint32_t other) {
-    uint32_t caller = trace->doings[frames].caller, others = trace->doings[other].caller;
-    if (caller == IDS_NONE || others == IDS_NONE || is_blocked(&trace->doings[other])) return 0;
+/* Whether the frames beside those of the walk, `other`, show the same function of the program at work. */
+static int is_of_function(const struct ids_trace *trace, const struct walk *walk, uint32_t other) {
+    uint32_t caller = trace->doings[walk->frames].caller, others = trace->doings[other].caller;
+    if (caller == IDS_NONE || others == IDS_NONE || is_blocked(trace, walk->events, other)) return 0;
     return ids_python_function_key(ids_strings_text(&trace->strings, trace->names[caller].text)) ==
            ids_python_function_key(ids_strings_text(&trace->strings, trace->names[others].text));
 }
@@ -308,11 +312,11 @@ static int saw_caller(const struct joining *joining, const struct walk *walk) {
     if (does == IDS_HOST_PYTHON || does == IDS_HOST_INPUT || does == IDS_HOST_REGION) return 1; /* around all of it */
     /* The next sample waits for a device, as the event does: one wait is seldom beside another one. */
     if (does == IDS_HOST_SYNC && only_waits(joining->trace, &joining->trace->doings[walk->frames])) return 1;
-    if (is_blocked(&joining->trace->doings[walk->frames])) return 0;
+    if (is_blocked(joining->trace, walk->events, walk->frames)) return 0;
     if (first_ps < walk->call_ps[1] && last_ps >= walk->call_ps[0]) return 1;
     if (walk->when_ps < first_ps)
-        return walk->s > 1 && is_of_function(joining->trace, walk->frames, sampled->doing[walk->s - 2]);
-    return walk->s < sampled->count && is_of_function(joining->trace, walk->frames, sampled->doing[walk->s]);
+        return walk->s > 1 && is_of_function(joining->trace, walk, sampled->doing[walk->s - 2]);
+    return walk->s < sampled->count && is_of_function(joining->trace, walk, sampled->doing[walk->s]);
 }
 
 /* By the outermost event of its account: parts of a call are called by whom the call is. */

@@ -78,6 +78,8 @@ static const struct {
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "tokenize", .where = "a.py:6, which has Python's lock"},
      "in another process"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "tokenize", .where = "a.py:6"}, "!Python's lock"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "book", .where = "a.py:6, waiting for Python's lock"},
+     "what other threads run in Python"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "await fetch", .where = "a.py:6"}, "An event loop waits"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "awaited", .where = "a.py:6"}, "!An event loop"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "<module>", .where = "a.py:6, in self._selector.poll"},
