@@ -15,8 +15,11 @@
 #include "lib/capture/sidecar.h"
 #include "lib/cli/say.h"
 #include "lib/remote/listener.h"
+#include "lib/run/history.h"
+#include "lib/wire/shell_quote.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -133,6 +136,22 @@ static int may_catch_more(const struct ids_seen *seen) {
     return 0;
 }
 
+/* A process that was killed in a window leaves no profile, but perhaps its steps until then. */
+static int left_history(const struct ids_outcome *outcome, const char *folder) {
+    struct ids_report report;
+    if (outcome->files || !outcome->open) return 0;
+    ids_report_init(&report);
+    int left = ids_history_of_folder(folder, &report);
+    ids_report_done(&report);
+    return left;
+}
+
+static void say_history(const char *folder) {
+    char quoted[PATH_MAX];
+    ids_shell_quote(ids_capture_shown_path(folder), quoted, sizeof quoted);
+    ids_say_wrapped("history", "idsprof report %s draws the steps until then", quoted);
+}
+
 /* Reads what the processes said, writes it into the sidecar, and says it. */
 static void conclude(const struct capture *capture, const struct ids_capture_folder *folder,
                      struct ids_capture_record *record) {
@@ -146,9 +165,11 @@ static void conclude(const struct capture *capture, const struct ids_capture_fol
     ids_outcome_find(record, &arena, &outcome);
     record->outcome = &outcome;
     if (record->seen && ids_sidecar_write(record, &err)) warn(&err);
-    int is_kept = capture->settings.keep_empty || outcome.files || caught_something(folder->path) || record->lingers ||
-                  may_catch_more(&seen);
+    int has_history = left_history(&outcome, folder->path);
+    int is_kept = capture->settings.keep_empty || outcome.files || has_history || caught_something(folder->path) ||
+                  record->lingers || may_catch_more(&seen);
     ids_capture_print(&outcome, is_kept ? ids_capture_shown_path(record->folder) : NULL, capture->settings.quiet);
+    if (has_history && !capture->settings.quiet) say_history(record->folder);
     if (is_kept) {
         ids_capture_folder_tidy(folder);
         if (!capture->settings.quiet) ids_capture_check_steps(folder->path, outcome.files ? outcome.bytes : 0);

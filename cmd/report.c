@@ -8,6 +8,7 @@
 #include "cmd/report_watch.h"
 #include "cmd/slice_options.h"
 #include "lib/analysis/picture.h"
+#include "lib/capture/sidecar.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
 #include "lib/render/report_chart.h"
@@ -15,6 +16,7 @@
 #include "lib/report/tree.h"
 #include "lib/run/explanation.h"
 #include "lib/run/find_runs.h"
+#include "lib/run/history.h"
 #include "lib/run/open_run.h"
 #include "lib/run/partials.h"
 #include "lib/run/redact_run.h"
@@ -363,12 +365,36 @@ static int open_report(const struct report_options *options, const struct operan
     return code;
 }
 
+/* A process that was killed in its window left no profile, but perhaps the history of its steps: that is printed, and
+ * the error says why there is no more. */
+static int print_history_alone(const struct report_options *options, struct opened *opened, const char *path,
+                               struct ids_error *err) {
+    struct report_options alone = *options;
+    struct ids_error ignored = IDS_ERROR_INIT;
+    char why[256];
+    int is_other = options->json || options->csv || options->html || options->explain || options->chart ||
+                   options->zoom || options->by >= 0 || options->compat >= 0 || options->sections.count ||
+                   ids_redact_wanted(&options->redact);
+    if (is_other || !ids_history_of_folder(path, &opened->report)) return err->code;
+    const char *slash = strrchr(path, '/');
+    ids_report_property(&opened->report, "name",
+                        ids_text_value(ids_report_text(&opened->report, "%s", slash && slash[1] ? slash + 1 : path)));
+    alone.sections = (struct ids_opt_texts){.at = {"history"}, .count = 1};
+    if (print(&alone, opened, path, &ignored)) return ids_error_pass(err, &ignored);
+    ids_sidecar_missed(path, why, sizeof why);
+    return ids_fail(err, IDS_NOT_FOUND, "no profile in '%s', only the history of steps%s%s", path, *why ? ": " : "",
+                    why);
+}
+
 static int report_all(const struct report_options *options, const struct operands *operands, struct ids_error *err) {
     const char *path = operands->at[0];
     struct opened opened = {.engine = ids_command_engine("report", options->no_cache)};
     ids_report_init(&opened.report);
     int code = open_report(options, operands, &opened, err);
-    if (!code) code = print(options, &opened, path, err);
+    if (!code)
+        code = print(options, &opened, path, err);
+    else if (code == IDS_NOT_FOUND && operands->count == 1)
+        code = print_history_alone(options, &opened, path, err);
     if (!code && options->strict && !opened.report.complete) {
         code = ids_fail(err, IDS_TRUNCATED, "'%s': the profile is incomplete, and --strict was given", path);
     }

@@ -21,5 +21,7 @@ int ids_sidecar_write_ended(const char *folder, void (*put)(struct ids_json *jso
                             struct ids_error *err);
 /* Whether the folder's sidecar says that the capture ended. */
 int ids_sidecar_is_ended(const char *folder);
+/* Why the capture of that folder recorded less than was asked for; empty where its sidecar does not say it. */
+void ids_sidecar_missed(const char *folder, char *buffer, size_t size);
 
 #endif

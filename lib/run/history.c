@@ -338,6 +338,18 @@ static DIR *open_notes(const struct ids_run_files *run) {
     return folder;
 }
 
+int ids_history_of_folder(const char *folder, struct ids_report *report) {
+    char *path = NULL;
+    if (asprintf(&path, "%s/.idsprof", folder) < 0) return 0;
+    DIR *notes = opendir(path);
+    free(path);
+    if (!notes) return 0;
+    add_all(notes, report);
+    closedir(notes);
+    const struct ids_table *table = ids_report_find_table(report, ids_history_table.id);
+    return table && table->row_count > 0;
+}
+
 void ids_history_describe(const struct ids_run_files *run, struct ids_report *report) {
     struct ids_kept kept;
     if (!ids_run_kept(run, &kept))

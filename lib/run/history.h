@@ -15,6 +15,8 @@ void ids_history_describe(const struct ids_run_files *run, struct ids_report *re
 /* Warns of steps that come at equal distances and of which the report, which is whole, measures none; advises to record
  * slow steps where they take much of the run; and tells how much longer its steps took than those around them. */
 void ids_history_warn(const struct ids_run_files *run, struct ids_report *report);
+/* The same tables of a capture's folder, which may have no profile. Whether there is a step. */
+int ids_history_of_folder(const char *folder, struct ids_report *report);
 /* Whether there is a history of its steps. */
 int ids_has_history(const struct ids_run_files *run);
 /* Why the run was kept. 0, or -1 when nobody said it. */

@@ -421,7 +421,6 @@ def nothing_caught():
     (there / 'notes').write_text('x')
     left(program=['true'], output=there)
     left(program=[DOUBLE, 'wake', 'step:0:100', 'kill:9'], output=there)
-    left('--start-step', '3', program=[DOUBLE, 'wake', 'step:0:6', 'kill:9'], output=there)
     left('--sweep', '1,2', output=there)
     left('--sweep', '1,2', program=['true'], output=there)
     left(program=['sh', '-c', 'exit 3'], output=there)
@@ -455,6 +454,20 @@ def nothing_caught():
     # What a killed process had begun beside what was caught.
     run = Capture(['-s', '3', '--steps', '2'], ['sh', '-c', '"$0" wake step:0:9; "$0" wake step:0:4 kill:9', DOUBLE])
     check(len(run.files()) == 1 and not list((run.folder / '.idsprof').glob('*.part')), list(run.folder.rglob('*')))
+
+
+def killed_with_history():
+    """A process that is killed in its window leaves no profile. The folder stays for the history of its steps, which report draws."""
+    run = Capture(['-s', '3'], [DOUBLE, 'wake', 'step:0:6:300000', 'kill:9'], keep_empty=False)
+    check(run.folder and (run.line('history') or '').endswith('draws the steps until then') and not run.files(), run.err)
+    if not run.folder:
+        return
+    shown = subprocess.run([IDSPROF, 'report', run.folder], capture_output=True, text=True)
+    drawn = re.search(r'\n  HISTORY .*\n  \S+ +(\d+) ', shown.stdout)
+    check(drawn and 2 <= int(drawn[1]) <= 6 and run.folder.name in shown.stdout, shown.stdout)
+    check(shown.returncode == 2 and 'only the history of steps: signal 9 (Killed) ended the program in an open window, which is lost' in shown.stderr,
+          shown.stderr)
+    check(not subprocess.run([IDSPROF, 'report', '--json', run.folder], capture_output=True, text=True).stdout, 'figures need a profile')
 
 
 def secrets():
@@ -523,7 +536,7 @@ def trigger():
 
 
 for test in (steps, times, variables, refused, program, ends, signals, terminal, processes, forks, two_at_once, collectors, slow_stop, folder,
-             sweep, nothing_caught, secrets, trigger):
+             sweep, nothing_caught, killed_with_history, secrets, trigger):
     begin = time.monotonic()
     test()
     print(f'{test.__name__}: {time.monotonic() - begin:.1f} s')
