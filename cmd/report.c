@@ -8,7 +8,7 @@
 #include "cmd/report_watch.h"
 #include "cmd/slice_options.h"
 #include "lib/analysis/picture.h"
-#include "lib/capture/sidecar.h"
+#include "lib/capture/sidecar_head.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
 #include "lib/render/report_chart.h"

@@ -1,7 +1,7 @@
 #include "lib/capture/folder.h"
 
 #include "lib/base/vec.h"
-#include "lib/capture/sidecar.h"
+#include "lib/capture/sidecar_head.h"
 
 #include <dirent.h>
 #include <errno.h>

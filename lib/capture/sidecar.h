@@ -19,9 +19,5 @@ int ids_sidecar_write_sweep(const char *folder, char *const *command, time_t sta
 /* The sidecar of an ended capture without a program of its own: `put` writes its members. */
 int ids_sidecar_write_ended(const char *folder, void (*put)(struct ids_json *json, const void *what), const void *what,
                             struct ids_error *err);
-/* Whether the folder's sidecar says that the capture ended. */
-int ids_sidecar_is_ended(const char *folder);
-/* Why the capture of that folder recorded less than was asked for; empty where its sidecar does not say it. */
-void ids_sidecar_missed(const char *folder, char *buffer, size_t size);
 
 #endif
