@@ -47,7 +47,9 @@ static const struct ids_metric_def metrics[] = {
      "SELECT sum(bytes) FROM report_held WHERE run = :run"},
     {"memory.not_donated", "not donated", IDS_UNIT_BYTES, IDS_BETTER_LOWER,
      "Bytes of the arguments of a program that results replace without taking their memory, so that both are kept; of "
-     "the program that has most of them. See the table not_donated.",
+     "the program that has most of them. Only arguments that their names call state, and trees that are replaced "
+     "whole, "
+     "are looked at: see the table not_donated.",
      "SELECT coalesce(max(not_donated), 0) FROM report_program_memory WHERE run = :run HAVING count(*) > 0"},
 };
 

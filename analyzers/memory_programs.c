@@ -284,7 +284,13 @@ int ids_list_program_memory(const struct ids_analysis *analysis, struct ids_repo
         list_program(trace, report, table, &listed[i]);
         if (listed[i].not_donated > not_donated) not_donated = listed[i].not_donated;
     }
-    if (count > 0) ids_report_metric(report, "memory.not_donated", NULL, ids_int_value(IDS_UNIT_BYTES, not_donated));
+    struct ids_metric *metric =
+        count > 0 ? ids_report_metric(report, "memory.not_donated", NULL, ids_int_value(IDS_UNIT_BYTES, not_donated))
+                  : NULL;
+    if (metric && !not_donated)
+        ids_report_rule(report, metric,
+                        "of arguments that their names call state (params, opt_state, cache), and of trees that are "
+                        "replaced whole; of others it is not known");
     if (count > MOST_PROGRAMS) table->rows_left_out += count - MOST_PROGRAMS;
     int failed = count < 0 || list_values(trace, report, listed, (size_t)count) ||
                  list_kept(trace, report, listed, (size_t)count);

@@ -106,14 +106,14 @@ static const struct ids_table_def roofline = {
     "ops by what they could win",
     columns,
     IDS_COUNT_OF(columns),
-    "Ops that compute, those first that lost the most time to their roofline, or all of whose time is in question "
-    "because nothing says what they compute (no values: kernels of the user's, such as Pallas and Triton). As in the "
-    "table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row. `win_per_step` "
-    "is the "
-    "most that a step of a device would win if the op ran at its roofline (without steps: the window), of ops beside "
+    "Ops that compute, those first that a step would win most by at their roofline, or all of whose time is in "
+    "question because nothing says what they compute (no values: kernels of the user's, such as Pallas and Triton). As "
+    "in the table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row. "
+    "`win_per_step` is the most that a step of a device would win if the op ran at its roofline (without steps: the "
+    "window), of ops beside "
     "each other no more than what the device has of them, `win_share` that of the mean step (or window). Those that "
-    "are "
-    "above a peak, and so win nothing, come last, with a note of what it means: the peak is given too low (or is not "
+    "are above a peak, and so win nothing, come last, with a note of what it means: the peak is given too low (or is "
+    "not "
     "that of this device), or bytes come from a cache, which counts as memory here.",
     IDS_TABLE_TOP,
 };
