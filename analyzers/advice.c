@@ -61,7 +61,8 @@ static void advise_on_all(struct ids_adviser *adviser) {
     if (memory_first) ids_advise_on_programs_memory(adviser);
     size_t first = adviser->said;
     ids_advise_on_compute(adviser);
-    if (memory_first) first = adviser->said; /* else what is proved comes first, by what it saves */
+    /* Else what is proved, or what is most of the compute, comes first, by what it saves. */
+    if (memory_first && !ids_wastes_most(adviser)) first = adviser->said;
     ids_advise_on_proven(adviser);
     ids_advise_on_padding(adviser);
     if (!ids_advise_on_pieces(adviser)) {

@@ -64,6 +64,16 @@ int ids_wins_little(const struct ids_adviser *adviser) {
     return pieces_win_little(adviser);
 }
 
+/* What only wastes has half of the compute: then that is what to look at, and not which ops have most time. */
+int ids_wastes_most(const struct ids_adviser *adviser) {
+    for (int w = 0; w < IDS_WASTE_SENTENCES; w++) {
+        const struct ids_waste_sum *sum = &adviser->wastes[w];
+        if (sum->waste == IDS_WASTE_SERIAL || ids_waste_is_collective(sum->waste)) continue;
+        if (sum->step_ps > 0 && sum->step_ps >= ids_adviser_compute(adviser) / 2) return 1;
+    }
+    return 0;
+}
+
 /* Where the device computes nearly always, that comes first: the rest is little, unless others wait for it. */
 static int computes_nearly_always(const struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
@@ -92,9 +102,10 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     int is_nearly_all = computes_nearly_always(adviser);
     if (!is_nearly_all && !computes_mostly(adviser)) return;
-    const char *what = ids_report_text(
-        adviser->report, "The device computes %s of the time: what can be won is in its ops; most time has %s",
-        is_nearly_all ? "nearly all" : "most", say_op(adviser, &pieces->op));
+    const char *what =
+        ids_report_text(adviser->report, "%s computes %s of the time: what can be won is in its ops; most time has %s",
+                        adviser->analysis->busy_count > 1 ? ids_adviser_device(adviser, pieces->decider) : "The device",
+                        is_nearly_all ? "nearly all" : "most", say_op(adviser, &pieces->op));
     if (pieces->op.most == pieces->mover.most)
         what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
                                remedy_of_op(adviser, &pieces->op, 1).remedy);

@@ -104,7 +104,7 @@ static const char *say_layer(struct ids_report *report, const struct ids_table *
                         : *many       ? ids_report_text(report, " (%s)", many)
                                       : "";
     const char *bound = is_known(layers, row)     ? say_bound(report, layers, row)
-                        : is_divided(layers, row) ? "mostly fused with other layers, and so without a rate of its own"
+                        : is_divided(layers, row) ? "mostly fused with other layers"
                                                   : "what most of it computes and moves is not known";
     int is_estimated = !cell(layers, row, "estimated").missing;
     return ids_report_text(report, "%s%s %s%s: %s", is_estimated ? "about " : "",

@@ -495,6 +495,18 @@ START_TEST(compute_that_is_most_of_the_step_is_told) {
 }
 END_TEST
 
+/* GPU:0 computes 95 of 100 us, GPU:1 20: "the device" would be neither. */
+START_TEST(of_several_devices_it_is_said_which_computes) {
+    for (int device = 0; device < 2; device++) {
+        put("plane /device:GPU:%d\nline 1 \"Stream #1\"\n", device);
+        for (int i = 0; i < 31; i++) put("%dus %dus k hlo_op=dot.1 hlo_module=jit_f\n", 100 * i, device ? 20 : 95);
+    }
+    advise_on_what_was_put();
+    ck_assert_ptr_nonnull(about("GPU:0 computes nearly all of the time"));
+    ids_report_done(&report);
+}
+END_TEST
+
 /* 30 rounds of 100 us: a matrix product, a copy of 35 us, and 25 or 45 us without work. */
 START_TEST(an_op_that_only_moves_stands_by_its_time) {
     for (int idle_us = 25; idle_us <= 45; idle_us += 20) {
@@ -632,8 +644,8 @@ START_TEST(who_changes_from_step_to_step_is_no_one_rank) {
 }
 END_TEST
 
-IDS_RUN_SUITE("advice", compute_that_is_most_of_the_step_is_told, few_device_events_are_enough,
-              the_slowest_stage_of_input_is_named, too_little_names_the_next_command,
+IDS_RUN_SUITE("advice", compute_that_is_most_of_the_step_is_told, of_several_devices_it_is_said_which_computes,
+              few_device_events_are_enough, the_slowest_stage_of_input_is_named, too_little_names_the_next_command,
               a_queue_counts_where_it_is_most_of_the_time, the_device_that_computes_decides,
               a_single_time_is_said_to_be_one, warm_up_is_what_only_the_first_step_does,
               launching_is_held_against_what_is_launched, what_few_steps_lose_stands_behind_what_most_lose,

@@ -229,8 +229,7 @@ START_TEST(fused_layers_are_estimated) {
     const struct ids_advice *advice = about("computes nearly all of the time");
     ck_assert_ptr_nonnull(advice);
     ck_assert_msg(strstr(advice->what, "By layer: about 55.0 % mlp (MLP): 100 TFLOP/s, 100 GB/s of memory; about "
-                                       "45.0 % softmax: mostly fused with other layers, and so without a rate of its "
-                                       "own. ") != NULL,
+                                       "45.0 % softmax: mostly fused with other layers. ") != NULL,
                   "%s", advice->what);
     ids_report_done(&report);
 }
