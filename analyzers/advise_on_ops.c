@@ -98,14 +98,19 @@ static int computes_mostly(const struct ids_adviser *adviser) {
     return compute_ps >= ids_adviser_per_step(adviser, pieces->time_ps / 2) && compute_ps > others_ps;
 }
 
+/* Who computes: one of several only where the others compute a quarter less, or they all do. */
+static const char *say_who(const struct ids_adviser *adviser) {
+    uint32_t decider = (uint32_t)adviser->pieces.decider;
+    return ids_adviser_times_its_peers(adviser, decider) >= 1.25 ? ids_adviser_device(adviser, decider) : "The device";
+}
+
 void ids_advise_on_compute(struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     int is_nearly_all = computes_nearly_always(adviser);
     if (!is_nearly_all && !computes_mostly(adviser)) return;
     const char *what =
         ids_report_text(adviser->report, "%s computes %s of the time: what can be won is in its ops; most time has %s",
-                        adviser->analysis->busy_count > 1 ? ids_adviser_device(adviser, pieces->decider) : "The device",
-                        is_nearly_all ? "nearly all" : "most", say_op(adviser, &pieces->op));
+                        say_who(adviser), is_nearly_all ? "nearly all" : "most", say_op(adviser, &pieces->op));
     if (pieces->op.most == pieces->mover.most)
         what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
                                remedy_of_op(adviser, &pieces->op, 1).remedy);

@@ -39,27 +39,11 @@ static const char *say_recurrence(const struct ids_adviser *adviser, const struc
     return ids_report_text(adviser->report, "%s (most in step %" PRId64 ")", count, number_of(adviser, recurs->most));
 }
 
-/* How many times as long a device computes as its peers in the mean, over all steps; 0: that is not known. */
-static double times_its_peers(const struct ids_adviser *adviser, uint32_t device) {
-    const struct ids_analysis *analysis = adviser->analysis;
-    const struct ids_ledger *ledger = &analysis->ledger;
-    int64_t own_ps = 0, all_ps = 0;
-    if (analysis->steps.count < IDS_LEAST_STEPS || analysis->busy_count < 2) return 0;
-    for (size_t b = 0; b < analysis->busy_count; b++) {
-        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
-            if (ledger->entries[ledger->shares[s].entry].account != IDS_WORK_COMPUTE) continue;
-            ids_sum(&all_ps, ledger->shares[s].ps);
-            if (b == device) ids_sum(&own_ps, ledger->shares[s].ps);
-        }
-    }
-    if (all_ps <= own_ps) return 0;
-    return (double)own_ps * (double)(analysis->busy_count - 1) / (double)(all_ps - own_ps);
-}
-
 /* The device that the others wait for has twice their compute in the mean, or more: it is the one, however often the
  * host lets another one come last. */
 static int has_more_work(const struct ids_adviser *adviser, const struct ids_piece *piece) {
-    return piece->account == IDS_COMM_WAIT && times_its_peers(adviser, piece->device) >= 2;
+    return piece->account == IDS_COMM_WAIT && adviser->analysis->steps.count >= IDS_LEAST_STEPS &&
+           ids_adviser_times_its_peers(adviser, piece->device) >= 2;
 }
 
 /* Whether it is not one device's doing: no device has three quarters of it. */
@@ -119,7 +103,8 @@ static const char *say_rank(const struct ids_adviser *adviser, const struct ids_
 static const char *say_more_work(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     if (!has_more_work(adviser, piece)) return "";
     return ids_report_text(adviser->report, "; %s computes %.1f × as long as the others do in the mean",
-                           ids_adviser_device(adviser, piece->device), times_its_peers(adviser, piece->device));
+                           ids_adviser_device(adviser, piece->device),
+                           ids_adviser_times_its_peers(adviser, piece->device));
 }
 
 /* When its longest interval was; times count from the device's first activity. */

@@ -1,5 +1,6 @@
 #include "analyzers/adviser.h"
 
+#include "lib/base/saturate.h"
 #include "lib/model/programs.h"
 
 #include <string.h>
@@ -61,6 +62,22 @@ uint64_t ids_adviser_events(const struct ids_trace *trace) {
     uint64_t events = 0;
     for (size_t t = 0; t < trace->track_count; t++) events += trace->tracks[t].event_count;
     return events;
+}
+
+double ids_adviser_times_its_peers(const struct ids_adviser *adviser, uint32_t device) {
+    const struct ids_analysis *analysis = adviser->analysis;
+    const struct ids_ledger *ledger = &analysis->ledger;
+    int64_t own_ps = 0, all_ps = 0;
+    if (analysis->busy_count < 2) return 0;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
+            if (ledger->entries[ledger->shares[s].entry].account != IDS_WORK_COMPUTE) continue;
+            ids_sum(&all_ps, ledger->shares[s].ps);
+            if (b == device) ids_sum(&own_ps, ledger->shares[s].ps);
+        }
+    }
+    if (all_ps <= own_ps) return 0;
+    return (double)own_ps * (double)(analysis->busy_count - 1) / (double)(all_ps - own_ps);
 }
 
 int ids_adviser_lacks_cores(const struct ids_adviser *adviser) {

@@ -43,6 +43,8 @@ int64_t ids_adviser_per_step(const struct ids_adviser *adviser, int64_t time_ps)
 const char *ids_adviser_text(const struct ids_adviser *adviser, uint32_t text); /* of the ledger; NULL for 0 */
 const char *ids_adviser_device(const struct ids_adviser *adviser, size_t busy);
 uint64_t ids_adviser_events(const struct ids_trace *trace);
+/* How many times as long a device computes as its peers in the mean, in all that counts; 0: nobody knows. */
+double ids_adviser_times_its_peers(const struct ids_adviser *adviser, uint32_t device);
 /* The threads that are the devices of a CPU waited for a core in a fifth of the time or more. */
 int ids_adviser_lacks_cores(const struct ids_adviser *adviser);
 /* The caller says the account, its time, and what only it knows; the run and the entry (NULL: none) tell the rest. */
