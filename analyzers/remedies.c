@@ -320,8 +320,8 @@ static const struct sentence {
      {"do that in another process, in calls that give the lock back (numpy, zlib, input and output), or less often",
       NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, lacks_gil, "The device waits for Python, which waits for its lock",
-     {"see what other threads run in Python: do that in another process, in calls that give the lock back (numpy, zlib, "
-      "input and output), or less often", NULL, NULL, NULL}},
+     {"see what other threads run in Python: do that in another process, in calls that give the lock back (numpy, "
+      "zlib, input and output), or less often", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, has_no_core, "The program could go on, has no core, and the device waits",
      {"let fewer threads and processes run beside it, or give it more cores", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, is_awaited, "The device waits for Python, which waits for another thread",
@@ -416,8 +416,8 @@ static const struct sentence {
      {"all of them run the same ops, equally often: the threads of one come later to a core, or share it. Let fewer "
       "devices, threads and processes run at once, or give them more cores", NULL, NULL, NULL}},
     {IDS_COMM_WAIT, is_even, "Devices wait for one that takes longer for the same work",
-     {"all of them run the same ops of the same shapes, equally often: dividing the work otherwise wins nothing; look at "
-      "what makes that device slower (its clock, heat, memory, links, another program on it)", NULL, NULL, NULL}},
+     {"all of them run the same ops of the same shapes, equally often: dividing the work otherwise wins nothing; look "
+      "at what makes that device slower (its clock, heat, memory, links, another program on it)", NULL, NULL, NULL}},
     {IDS_COMM_WAIT, NULL, "Devices wait for one that has more work than they",
      {"divide the work evenly (shards, padding, stages, experts) and look at what that device alone does", NULL, NULL,
       NULL}},

@@ -110,8 +110,8 @@ static void cut_to_chosen_steps(struct ids_analysis *analysis) {
  * nothing before it and behind it, and that is no time outside of the figures. */
 static void extend_to_recording(const struct ids_analysis *analysis, const struct ids_busy *busy,
                                 const struct ids_recorded *recordings, struct extent *extent) {
-    const struct ids_recorded *recorded = &recordings[busy->device->host];
     if (analysis->steps.source != IDS_STEPS_NONE || analysis->params.window == IDS_WINDOW_DEVICE) return;
+    const struct ids_recorded *recorded = &recordings[busy->device->host];
     if (ids_is_recorded(recorded)) extend(extent, recorded->from_ps, recorded->to_ps);
 }
 
@@ -138,7 +138,7 @@ static void find_run_window(struct ids_analysis *analysis, const struct ids_reco
 /* --from and --to count from the run's first activity. */
 static int cut_window(struct ids_analysis *analysis, const struct extent *active, struct ids_error *err) {
     const struct ids_params *params = &analysis->params;
-    int64_t from_ps = active->first_ps, to_ps = active->first_ps;
+    int64_t from_ps = active->first_ps, to_ps = from_ps;
     ids_sum(&from_ps, params->from_ps);
     ids_sum(&to_ps, params->to_ps);
     if (params->from_ps && from_ps > analysis->start_ps) analysis->start_ps = from_ps;

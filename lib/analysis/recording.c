@@ -58,7 +58,7 @@ struct ids_recorded *ids_recordings(const struct ids_trace *trace) {
                                                                                     find_asked};
     enum { WAYS = sizeof ways / sizeof *ways };
     size_t count = trace->host_count;
-    struct ids_recorded *found = malloc((count + 1) * WAYS * sizeof *found);
+    struct ids_recorded *found = calloc((count + 1) * WAYS, sizeof *found);
     for (size_t i = 0; found && i < count * WAYS; i++) found[i] = nothing;
     for (size_t w = 0; found && w < WAYS; w++) ways[w](trace, found + w * count);
     for (size_t h = 0; found && h < count; h++) {

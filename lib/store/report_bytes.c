@@ -34,7 +34,7 @@ static void put_number(struct ids_buffer *to, uint64_t value) {
 
 /* Small ones of either sign in few bytes. */
 static void put_int(struct ids_buffer *to, int64_t value) {
-    put_number(to, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+    put_number(to, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
 /* Round numbers in few bytes: their low bits are zeros. */
