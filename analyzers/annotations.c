@@ -14,8 +14,9 @@ static const struct ids_metric_def metrics[] = {
      "Names of regions that the program annotated: jax.profiler.TraceAnnotation and annotate_function in what `idsprof "
      "capture` recorded, record_function in PyTorch's profiles. Step annotations are not among them. In a profile that "
      "JAX wrote itself, nothing distinguishes a program's regions from the runtime's.",
-     "SELECT count(DISTINCT e.name) FROM stats s JOIN events e ON e.id = s.event WHERE e.run = :run AND (s.key = "
-     "'user_annotation' OR (s.key = 'cat' AND s.value = 'user_annotation')) AND NOT EXISTS (SELECT 1 FROM "
+     "SELECT count(DISTINCT e.name) FROM stats s JOIN events e ON e.id = s.event WHERE e.run = :run AND (s.key IN "
+     "('user_annotation', 'idsprof_block') OR (s.key = 'cat' AND s.value = 'user_annotation')) AND NOT EXISTS (SELECT "
+     "1 FROM "
      "host_activities d WHERE d.id = e.id AND d.kind = 'step annotation')"},
 };
 

@@ -75,6 +75,7 @@ static struct ids_busy busy_of(const struct ids_trace *trace, size_t d) {
 static int list_devices(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     const struct ids_device *first = NULL;
+    analysis->busy_count = analysis->chosen_count = 0;
     for (int is_chosen = 1; is_chosen >= 0; is_chosen--) {
         for (size_t d = 0; d < trace->device_count; d++) {
             const struct ids_device *device = &trace->devices[d];

@@ -403,7 +403,7 @@ static int find_rhythm(const struct ids_slowdown_step *all, size_t all_count, st
     }
     int found = ids_rhythm_find(steps, count, ret_rhythm);
     /* also where no step that is judged is the last one */
-    if (found && all[all_count - 1].number > ret_rhythm->last) ret_rhythm->last = all[all_count - 1].number;
+    if (all_count && found && all[all_count - 1].number > ret_rhythm->last) ret_rhythm->last = all[all_count - 1].number;
     free(steps);
     return found;
 }
