@@ -75,7 +75,7 @@ static int describe_run(const struct ids_run_files *run, enum tier tier, char na
     int lost = place && fclose(place);
     lost |= key && fclose(key);
     if (code) return code;
-    if (lost) return no_memory(err);
+    if (lost || !place_text || !*ret_key) return no_memory(err); /* glibc closes without a word, and without a text */
     snprintf(name, IDS_CACHE_NAME_BYTES + 1, "%016" PRIx64 ".db", ids_hash_bytes(place_text, place_bytes));
     return 0;
 }
