@@ -441,8 +441,8 @@ static void judge_report(const struct ids_history_file *file, struct ids_report 
     free_steps(&steps);
 }
 
-/* A window that was kept because of one step is about that step: what it alone lost is no chance there, and stands where
- * its saving puts it. Pieces of unknown savings keep their places. */
+/* A window that was kept because of one step is about that step: what it alone lost is no chance there, and stands
+ * where its saving puts it. Pieces of unknown savings keep their places. */
 static void put_savings_first(struct ids_report *report) {
     for (size_t i = 1; i < report->advice_count; i++) {
         for (size_t at = i, before = i; report->advice[at].saves_ps >= 0 && before-- > 0;) {
