@@ -10,12 +10,14 @@ with the module json, because nested values are compared as they stand in the fi
 Items and hash are those of xplane_oracle.py, without M items. What an event, a plane and a track are is said in
 formats/chrome_trace.c; where that leaves a choice, the choice is a comment here.
 """
+import base64
 import gzip
 import json
 import random
 import re
 import struct
 import sys
+from zlib import crc32
 
 from xplane_oracle import Event, Line, Plane, US, items, summarise
 
@@ -157,6 +159,17 @@ def value(raw):
         if number in UINT64:
             return b'u:%d' % number
     return b'd:%016x' % struct.unpack('>Q', struct.pack('>d', float(raw)))
+
+
+def binary(item):
+    """Of the stats of a plane that idsprof wrote down: bytes stand in base64, and are bytes again."""
+    if not item.startswith(b's:base64:'):
+        return item
+    try:
+        raw = base64.b64decode(item[9:], validate=True)
+    except ValueError:
+        return item
+    return b'b:%d:%d' % (len(raw), crc32(raw))
 
 
 def picoseconds(raw):
@@ -351,7 +364,7 @@ class Reader:
 
     def plane(self, begin, end, found):
         entry, stats = dict(found), []
-        array(entry[b'stats'], 0, lambda b, e, pairs: stats.extend((key, value(raw)) for key, raw in pairs))
+        array(entry[b'stats'], 0, lambda b, e, pairs: stats.extend((key, binary(value(raw))) for key, raw in pairs))
         self.written[int(entry[b'pid'])] = stats
 
     def events(self, data, at):
