@@ -628,7 +628,7 @@ FROM (
                         sum(n.begun) OVER whole AS begun, sum(n.begun_in_steps) OVER whole AS begun_in_steps,
                         first_value(n.times) OVER rarest AS fewest, first_value(n.span_ps) OVER rarest AS fewest_span_ps
                     FROM (
-                        SELECT run, device_id, op_id, name, count(*) AS times, sum(self_ps) AS self_ps,
+                        SELECT run, device_id, op_id, name, sum(1) AS times, sum(self_ps) AS self_ps,
                             max(start_ps) - min(start_ps) AS span_ps, sum(CASE WHEN dur_ps = 0 THEN 1 ELSE 0 END) AS untimed,
                             sum(CASE WHEN step_id IS NULL THEN 0 ELSE 1 END) AS in_steps,
                             sum(begins_run) AS begun,
