@@ -208,6 +208,19 @@ void ids_report_advice_first(struct ids_report *report, const struct ids_advice 
     report->advice[0] = added;
 }
 
+void ids_report_advice_by_saving(struct ids_report *report) {
+    for (size_t i = 1; i < report->advice_count; i++) {
+        for (size_t at = i, before = i; report->advice[at].saves_ps >= 0 && before-- > 0;) {
+            struct ids_advice earlier = report->advice[before];
+            if (earlier.saves_ps < 0) continue;
+            if (earlier.saves_ps >= report->advice[at].saves_ps) break;
+            report->advice[before] = report->advice[at];
+            report->advice[at] = earlier;
+            at = before;
+        }
+    }
+}
+
 void ids_report_diag(struct ids_report *report, int severity, const char *id, const char *text, int64_t offset,
                      uint64_t count) {
     struct ids_report_diag *diag = IDS_PUSH(report->diags, report->diag_count, report->diag_room);

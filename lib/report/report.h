@@ -240,6 +240,8 @@ struct ids_value *ids_report_rows(struct ids_report *report, struct ids_table *t
 void ids_report_advice(struct ids_report *report, const struct ids_advice *advice);
 /* Before all others. */
 void ids_report_advice_first(struct ids_report *report, const struct ids_advice *advice);
+/* Orders what has a known saving by it, the most first; what has none keeps its place. */
+void ids_report_advice_by_saving(struct ids_report *report);
 void ids_report_diag(struct ids_report *report, int severity, const char *id, const char *text, int64_t offset,
                      uint64_t count);
 /* A formatted text that lives as long as the report; "" when memory ran out. For advice and names only: never put a

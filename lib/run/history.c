@@ -441,21 +441,6 @@ static void judge_report(const struct ids_history_file *file, struct ids_report 
     free_steps(&steps);
 }
 
-/* A window that was kept because of one step is about that step: what it alone lost is no chance there, and stands
- * where its saving puts it. Pieces of unknown savings keep their places. */
-static void put_savings_first(struct ids_report *report) {
-    for (size_t i = 1; i < report->advice_count; i++) {
-        for (size_t at = i, before = i; report->advice[at].saves_ps >= 0 && before-- > 0;) {
-            struct ids_advice earlier = report->advice[before];
-            if (earlier.saves_ps < 0) continue;
-            if (earlier.saves_ps >= report->advice[at].saves_ps) break;
-            report->advice[before] = report->advice[at];
-            report->advice[at] = earlier;
-            at = before;
-        }
-    }
-}
-
 void ids_history_warn(const struct ids_run_files *run, struct ids_report *report) {
     char *names[NAMES_MOST];
     DIR *folder = open_notes(run);
@@ -470,7 +455,8 @@ void ids_history_warn(const struct ids_run_files *run, struct ids_report *report
         }
         free(names[i]);
     }
-    if (ids_report_find_property(report, "kept")) put_savings_first(report);
+    /* A window that was kept because of one step is about that step: what it alone lost is no chance there. */
+    if (ids_report_find_property(report, "kept")) ids_report_advice_by_saving(report);
     if (told.rhythm && !told.is_both) ids_report_diag(report, IDS_WARNING, "steps.rhythm", told.rhythm, -1, 1);
     if (folder) closedir(folder);
 }

@@ -118,4 +118,21 @@ START_TEST(test_told) {
 }
 END_TEST
 
-IDS_RUN_SUITE("missed", test_found, test_little_of_the_run, test_measured, test_rhythm, test_told)
+/* 3, unknown, 20, 3 (another), unknown, 7 */
+START_TEST(advice_by_saving) {
+    static const int64_t savings[] = {3, -1, 20, 3, -1, 7}, wanted[] = {20, -1, 7, 3, -1, 3};
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f"}, *const order[] = {"c", "b", "f", "a", "e", "d"};
+    struct ids_report all;
+    ids_report_init(&all);
+    for (size_t i = 0; i < 6; i++)
+        ids_report_advice(&all, &(struct ids_advice){.saves_ps = savings[i], .what = names[i]});
+    ids_report_advice_by_saving(&all);
+    for (size_t i = 0; i < 6; i++) {
+        ck_assert_int_eq(all.advice[i].saves_ps, wanted[i]);
+        ck_assert_str_eq(all.advice[i].what, order[i]);
+    }
+    ids_report_done(&all);
+}
+END_TEST
+
+IDS_RUN_SUITE("missed", test_found, test_little_of_the_run, test_measured, test_rhythm, test_told, advice_by_saving)
