@@ -48,8 +48,7 @@ static void add_event(const struct ids_compat *compat, const struct ids_busy *bu
     const struct ids_trace *trace = compat->analysis->trace;
     enum ids_device_kind kind = busy->device->kind;
     const struct ids_op *op = event->op == IDS_NONE ? NULL : &trace->ops[event->op];
-    int64_t duration_ps = ids_end_in_window(busy, event) - event->start_ps;
-    int64_t self_ps = event->self_ps < duration_ps ? event->self_ps : duration_ps;
+    int64_t self_ps = ids_own_in_window(busy, event);
     int collective = is_collective(trace, event, kind);
     if (collective) ids_sum(&gathering->collective_ps, self_ps);
     if (op && !op->framework) ids_sum(&gathering->op_ps, self_ps);

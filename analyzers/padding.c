@@ -91,8 +91,7 @@ static int sum_up_device(const struct ids_analysis *analysis, const struct ids_b
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
         if (event->op == IDS_NONE || !is_product(&analysis->trace->ops[event->op])) continue;
         struct own *own = &gathering->of_op[event->op];
-        int64_t own_ps = ids_end_in_window(busy, event) - event->start_ps;
-        if (event->self_ps < own_ps) own_ps = event->self_ps;
+        int64_t own_ps = ids_own_in_window(busy, event);
         if (!own->device) own->device = busy->device;
         ids_sum(&own->time_ps, own_ps);
         own->count++;

@@ -112,11 +112,6 @@ static int has_any(const struct ids_trace *trace) {
     return 0;
 }
 
-static int64_t own_time(const struct ids_busy *busy, const struct ids_event *event) {
-    int64_t duration_ps = ids_end_in_window(busy, event) - event->start_ps;
-    return event->self_ps < duration_ps ? event->self_ps : duration_ps;
-}
-
 /* Of all activity, as the categories have it: most programs waste nothing, and are not read for it once more. */
 static int64_t all_time(const struct ids_report *report) {
     const struct ids_table *categories = ids_report_find_table(report, "op_categories");
@@ -130,7 +125,7 @@ static int64_t all_time(const struct ids_report *report) {
 static void count_split(struct gathering *gathering, const struct ids_busy *busy, const struct ids_event *event) {
     if (ids_end_in_window(busy, event) - event->start_ps >= gathering->analysis->params.small_kernel_ps) return;
     struct own *own = &gathering->of_op[event->op];
-    ids_sum(&own->small_ps, own_time(busy, event));
+    ids_sum(&own->small_ps, ids_own_in_window(busy, event));
     own->small_count++;
 }
 
@@ -152,7 +147,7 @@ static int sum_up_device(const struct ids_analysis *analysis, const struct ids_b
         if (event->op != IDS_NONE && analysis->trace->ops[event->op].split) count_split(gathering, busy, event);
         if (!ids_is_wasted(analysis->trace, event)) continue;
         struct own *own = &gathering->of_op[event->op];
-        int64_t own_ps = own_time(busy, event);
+        int64_t own_ps = ids_own_in_window(busy, event);
         ids_sum(&own->time_ps, own_ps);
         own->count++;
         if (ids_step_of_device_event(analysis, event)) ids_sum(&own->step_ps, own_ps);

@@ -203,6 +203,11 @@ static inline struct ids_cursor ids_busy_cursor(const struct ids_busy *busy, con
 static inline int64_t ids_end_in_window(const struct ids_busy *busy, const struct ids_event *event) {
     return event->end_ps < busy->end_ps ? event->end_ps : busy->end_ps;
 }
+/* The event's time without what runs inside it, and in the window. */
+static inline int64_t ids_own_in_window(const struct ids_busy *busy, const struct ids_event *event) {
+    int64_t duration_ps = ids_end_in_window(busy, event) - event->start_ps;
+    return event->self_ps < duration_ps ? event->self_ps : duration_ps;
+}
 
 /* A kernel: a GPU's kernel that is no copy or set, an op that is no async marker, no transfer and no wait. */
 int ids_is_kernel(const struct ids_trace *trace, const struct ids_event *event);

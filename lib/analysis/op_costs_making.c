@@ -74,14 +74,9 @@ static struct part *part_of(struct ids_op_counting *counting, struct ran *ran, c
     return place && *place ? &counting->parts[*place - 1] : NULL;
 }
 
-static int64_t own_time(const struct ids_busy *busy, const struct ids_event *event) {
-    int64_t own_ps = ids_end_in_window(busy, event) - event->start_ps;
-    return event->self_ps < own_ps ? event->self_ps : own_ps;
-}
-
 static int count_event(struct ids_op_counting *counting, const struct ids_busy *busy, const struct ids_event *event) {
     struct ran *ran = ran_of(counting, event->op);
-    int64_t own_ps = own_time(busy, event);
+    int64_t own_ps = ids_own_in_window(busy, event);
     struct part *part = ran ? part_of(counting, ran, event) : NULL;
     if (!part) return -1;
     ids_sum(&ran->self_ps, own_ps);
@@ -234,7 +229,7 @@ int ids_op_costs_count(struct ids_op_counting *counting, size_t b, struct ids_er
     int64_t self_ps = 0;
     int failed = 0;
     for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
-        ids_sum(&self_ps, own_time(busy, event));
+        ids_sum(&self_ps, ids_own_in_window(busy, event));
         if (event->op != IDS_NONE && has_cost(&trace->ops[event->op])) failed = count_event(counting, busy, event);
     }
     struct ids_peaks peaks = ids_peaks_of(trace, busy->device, &counting->analysis->params);
