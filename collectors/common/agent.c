@@ -457,12 +457,14 @@ int ids_agent_can_sample(char *why, size_t why_size) {
     return ids_stacks_can(why, why_size);
 }
 
-int ids_agent_pass(int source, int64_t number) {
-    if (source != IDS_STEP_EXECUTION || agent->awake <= 0 || number < 0) return 0;
+int ids_agent_pass(int source, const char *name, int64_t number) {
+    if (source < IDS_STEP_ANNOTATION || source > IDS_STEP_EXECUTION || agent->awake <= 0) return 0;
+    if (!atomic_load_explicit(&agent->hot[source], memory_order_relaxed)) return 0;
+    uint64_t key = feeder_key(source, name);
     lock();
-    int is_passed = agent->window.annotated;
-    if (!is_passed && agent->collector_count && agent->said_steps[source] && number < ids_window_next(&agent->window))
-        is_passed = step(source, feeder_key(source, NULL), number) == IDS_NOTHING;
+    int is_passed = agent->said_steps[source] &&
+                    ids_window_passes(&agent->window, (enum ids_step_source)source, key, number);
+    if (is_passed) (void)step(source, key, number);
     unlock();
     return is_passed;
 }

@@ -76,9 +76,9 @@ IDS_AGENT_API void ids_agent_step(int source, const char *name, int64_t number);
 IDS_AGENT_API int ids_agent_step_call(int source, const char *name, int64_t number, int *calls);
 /* Whether stacks of this process's Python can be sampled: 1; 0: there is no Python; -1 with the reason in `why`. */
 IDS_AGENT_API int ids_agent_can_sample(char *why, size_t why_size);
-/* An execution for who counts in C and calls back into another language: 1 when nothing but the history waits for a
- * step of this number, and it was noted there; 0: ids_agent_step must be called. Never runs a callback. */
-IDS_AGENT_API int ids_agent_pass(int source, int64_t number);
+/* For callers that hold a lock of their language, which callbacks need: 1 when nothing but the history waits for this
+ * step, and it was noted there; 0: ids_agent_step must be called, without that lock. Never runs a callback. */
+IDS_AGENT_API int ids_agent_pass(int source, const char *name, int64_t number);
 /* A function was compiled just now, which took so long: for the history. */
 IDS_AGENT_API void ids_agent_compiled(const char *name, int64_t took_ns);
 /* A program is executed now, in the step that runs: for the history. How many collectives are in it; -1: not known. It

@@ -321,10 +321,18 @@ enum ids_window_action ids_window_exit(struct ids_window *window) {
 
 /* ---- questions ---- */
 
-int64_t ids_window_next(const struct ids_window *window) {
-    if (window->state == IDS_DONE) return INT64_MAX;
-    if (window->state != IDS_WAITING) return INT64_MIN;
-    return by_step(window) ? window->next_start - window->plan.warmup : INT64_MAX;
+int ids_window_passes(const struct ids_window *window, enum ids_step_source source, uint64_t key, int64_t number) {
+    if (source == IDS_STEP_ANNOTATION && !window->annotated) return 0;
+    if (window->state == IDS_DONE) return 1;
+    if (window->state != IDS_WAITING) return 0;
+    if (!by_step(window)) return 1;
+    for (int i = 0; i < IDS_FEEDERS; i++) {
+        struct ids_feeder feeder = window->feeders[i];
+        if (feeder.key != key) continue;
+        (void)advance(window, &feeder, number);
+        return feeder.position < window->next_start - window->plan.warmup;
+    }
+    return 0;
 }
 
 int ids_window_wants(const struct ids_window *window, enum ids_step_source source) {

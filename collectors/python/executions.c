@@ -121,7 +121,7 @@ static int begin_step(void *callable, int64_t number) {
     if (!is_clean) return on_step(callable, number);
     int64_t began = passed < COSTS_AT_FIRST || passed % COSTS_AT_FIRST == 0 ? ids_monotonic_ns() : 0;
     if (!asks_python()) return 0;
-    if (!ids_agent_pass(2, number)) return on_step(callable, number);
+    if (!ids_agent_pass(2, NULL, number)) return on_step(callable, number);
     if (began) {
         uint64_t place = passed < COSTS_AT_FIRST ? passed : COSTS_AT_FIRST + passed / COSTS_AT_FIRST;
         costs[place % COSTS] = ids_monotonic_ns() - began;

@@ -23,7 +23,7 @@ HOOK = SOURCE / 'collectors' / 'python'
 sys.path[:0] = [str(HOOK), str(SOURCE / 'tests' / 'oracle')]
 import xplane_oracle as oracle  # noqa: E402  (found through the line above)
 from _idsprof import idsprof_calls as calls, idsprof_misses as misses, idsprof_monitoring as monitoring, idsprof_plugins as plugins  # noqa: E402
-from _idsprof import idsprof_wrap as wrap, idsprof_xspace as xspace  # noqa: E402
+from _idsprof import idsprof_steps as steps, idsprof_wrap as wrap, idsprof_xspace as xspace  # noqa: E402
 
 failures = 0
 
@@ -278,6 +278,74 @@ def counts():
     library.ids_count_end()
 
 
+asked = []
+
+
+class Index:
+    """A number of another kind, which would have to be waited for."""
+
+    def __index__(self):
+        asked.append('asked for its value')
+        return 5
+
+
+def annotations():
+    """What a step annotation tells and does, by the method in C and by the one in Python: the same."""
+    class TraceAnnotation:
+        def __init__(self, name, **kwargs):
+            self.made = name, kwargs
+
+    class Annotation(TraceAnnotation):
+        def __init__(self, name, **kwargs):
+            super().__init__(name, _r=1, **kwargs)
+
+    class Agent:
+        library = None
+        told, wanted, error = [], True, None
+
+        def step(self, *words):
+            self.told.append(words)
+            if self.error:
+                raise self.error
+
+        def wants(self, source):
+            return self.wanted
+
+    own = Annotation.__init__
+    for way, library in (('in C', ctypes.CDLL(os.environ['IDS_BUILD_DIR'] + '/lib/idsprof/libidsprof_agent.so')), ('in Python', None)):
+        agent, session, first = Agent(), types.SimpleNamespace(has_closed=False), []
+        agent.told, agent.library = [], library
+        steps.follow_steps(agent, types.SimpleNamespace(StepTraceAnnotation=Annotation), session, lambda: first.append(1))
+        same('%s: it is' % way, type(vars(Annotation)['__init__']), types.FunctionType if library is None else type(str.lower))
+        same('%s: as the program made it' % way, [Annotation('train', step_num=7, more=[1]).made, Annotation(name='eval').made],
+             [('train', {'_r': 1, 'step_num': 7, 'more': [1]}), ('eval', {'_r': 1})])
+        same('%s: told' % way, (agent.told, first), ([(1, b'train', 7), (1, b'eval', -1)], [1]))
+
+        class Own(Annotation):
+            def __init__(self):
+                super().__init__('of its own', step_num=2 ** 70)
+        same('%s: of a class of the program' % way, Own().made, ('of its own', {'_r': 1, 'step_num': 2 ** 70}))
+        number = Index()
+        same('%s: a number of another kind' % way, Annotation('train', step_num=number).made, ('train', {'_r': 1, 'step_num': number}))
+        same('%s: which is not' % way, asked, [])
+        same('%s: a name that is no text' % way, Annotation(5).made, (5, {'_r': 1}))
+        for words in ((), ('a', 'b')):
+            try:
+                Annotation(*words)
+                same('%s: %s' % (way, words), 'made', 'refused')
+            except TypeError as error:
+                same('%s: %s' % (way, words), '__init__() ' in str(error), True)
+        agent.error = KeyboardInterrupt()
+        try:
+            Annotation('train', step_num=8)
+            same('%s: Ctrl-C' % way, 'made', 'interrupted')
+        except KeyboardInterrupt:
+            agent.error = None
+        agent.wanted, session.has_closed = False, True
+        same('%s: the last one' % way, Annotation('train', step_num=9).made, ('train', {'_r': 1, 'step_num': 9}))
+        same('%s: undone' % way, vars(Annotation)['__init__'] is own, True)
+
+
 @dataclasses.dataclass
 class State:
     w: object
@@ -400,7 +468,7 @@ def waits():
 
 
 def main():
-    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, tells_calls_apart, watches, waits):
+    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, annotations, tells_calls_apart, watches, waits):
         test()
     print('%d failures' % failures)
     return failures > 0

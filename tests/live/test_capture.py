@@ -80,7 +80,8 @@ class Capture:
 
     def missed_nothing(self):
         """But samples, of so short a window on a machine that others use too."""
-        return self.line('missed') in ('nothing', 'stacks, not sampled: the thread that takes them had no core, or Python had ended')
+        return re.fullmatch('nothing|stacks, not sampled: (the thread that takes them had no core, or Python had ended|'
+                            r'the window was over after \d+ us)', self.line('missed'))
 
     def windows(self):
         return [window for process in self.sidecar['processes'] for window in process['windows']]

@@ -125,7 +125,7 @@ def made_anew():
         found = profile(run)
         check('made %s: the program is as it was' % kind, (run.code, run.out) == (0, 'True\n'), run.err)
         check('made %s: each turn of the loop is a step' % kind, found and [number for _, number in found.steps] == [10, 11, 12, 13] and
-              run.line('missed') == 'nothing', (found and found.steps, run.err))
+              run.missed_nothing(), (found and found.steps, run.err))
 
 
 def disagreement():

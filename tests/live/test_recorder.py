@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The flight recorder with real JAX on the CPU: of 20,000 steps three are slow; their windows are kept, and no others. A thread that keeps a
-window from opening is named. What the history costs a step. Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax), TMPDIR. Exit: 0, 1, 77 = cannot run here.
+window from opening is named. What it costs a step: live.step_cost. Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax), TMPDIR. Exit: 0, 1, 77 = cannot run here.
 """
 import json
 import os
@@ -94,25 +94,10 @@ def held_by_another_thread():
     check('who had the lock while the window opened', 'backup_state' in said and "Python's lock" in said, said)
 
 
-def cost(*words):
-    """Interleaved: the least that a step took with the history (the window never opens) and without idsprof. What others do only makes it
-    more, so on a loaded machine more tries come nearer to what it costs."""
-    plain, counted, tries = 1e9, 1e9, 0
-    while tries < 4 or (counted - plain > 1.0 and tries < 12):
-        tries += 1
-        plain = min(plain, float(run(PYTHON, LOOP, 'tight', *words).stdout))
-        counted = min(counted, float(run(IDSPROF, 'capture', '-q', '-o', ROOT / 'cost', '--start-step', 1000000000, '--', PYTHON, LOOP, 'tight',
-                                         *words).stdout))
-    check('a step costs at most 1 us', counted - plain <= 1.0, (plain, counted))
-    print('     %s: %.2f us without, %.2f us with: %.2f us a step' % (words, plain, counted, counted - plain))
-
-
 if run(PYTHON, '-c', 'import jax').returncode:
     print('SKIP: %s has no jax' % PYTHON)
     sys.exit(1 if os.environ.get('IDS_CI') == '1' else 77)
 three_of_20000()
 three_of_20000('annotate')
 held_by_another_thread()
-cost()
-cost('annotate')
 sys.exit(failures > 0)

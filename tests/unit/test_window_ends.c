@@ -263,21 +263,46 @@ START_TEST(test_wishes) { /* of a trigger: its steps or its time instead of the 
 }
 END_TEST
 
-START_TEST(test_next) { /* up to where steps come to nothing */
+static int passes(int64_t number) {
+    return ids_window_passes(&w, IDS_STEP_ANNOTATION, TRAIN, number);
+}
+
+START_TEST(test_passes) { /* up to where a step opens a window */
     begin("start_step=50;steps=2;warmup=3;every=20;max=2");
-    ck_assert_int_eq(ids_window_next(&w), 47);
-    events(0, 48);
-    ck_assert_int_eq(ids_window_next(&w), INT64_MIN);
+    ck_assert_int_eq(ids_window_step(&w, now, IDS_STEP_EXECUTION, 1, 0), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_passes(&w, IDS_STEP_EXECUTION, 1, 1), 1);
+    ck_assert_int_eq(ids_window_passes(&w, IDS_STEP_EXECUTION, 2, 1), 0); /* a feeder that is not known yet */
+    ck_assert_int_eq(passes(0), 0); /* the first one ends what executions count */
+    events(0, 40);
+    ck_assert_int_eq(passes(46), 1);
+    ck_assert_int_eq(passes(47), 0);
+    events(40, 48);
+    ck_assert_int_eq(passes(48), 0); /* it is open */
     events(48, 60);
-    ck_assert_int_eq(ids_window_next(&w), 67);
+    ck_assert_int_eq(passes(66), 1);
+    ck_assert_int_eq(passes(67), 0);
     events(60, 90);
-    ck_assert_int_eq(ids_window_next(&w), INT64_MAX);
+    ck_assert_int_eq(passes(1000), 1); /* there is none any more */
     begin("start_step=-1;delay_ns=1000");
-    ck_assert_int_eq(ids_window_next(&w), INT64_MAX);
+    annotated(TRAIN, 0);
+    ck_assert_int_eq(passes(1), 1); /* steps open none */
+}
+END_TEST
+
+/* A program that begins to count anew goes on where it was, so that a small number may open a window. */
+START_TEST(test_passes_by_position) {
+    begin("start_step=50;steps=2");
+    events(0, 40);
+    for (int64_t number = 0; number < 10; number++) {
+        ck_assert_int_eq(passes(number), 1);
+        ck_assert_int_eq(obey(ids_window_step(&w, now, IDS_STEP_ANNOTATION, TRAIN, number)), IDS_NOTHING);
+    }
+    ck_assert_int_eq(passes(10), 0);
+    ck_assert_int_eq(obey(ids_window_step(&w, now, IDS_STEP_ANNOTATION, TRAIN, 10)), IDS_OPEN);
 }
 END_TEST
 
 IDS_RUN_SUITE("window_ends", test_exit, test_failed_start, test_busy, test_busy_at_a_time, test_busy_for_a_trigger,
               test_other_ends, test_window_bytes, test_three_failures, test_full, test_while_opening_and_closing,
               test_stop_that_takes_long, test_names, test_every_so_often, test_judged, test_slow_beside_a_rhythm,
-              test_wishes, test_next)
+              test_wishes, test_passes, test_passes_by_position)

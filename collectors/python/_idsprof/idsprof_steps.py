@@ -3,7 +3,9 @@
 The agent is told in __init__, not in __enter__: an annotation made before the session begins leaves no event, and the first step or
 region of a window would be lost.
 """
+import ctypes
 import sys
+import types
 
 from .idsprof_agent import ANNOTATION
 
@@ -12,25 +14,41 @@ def follow_steps(agent, profiler, session, first):
     """Has every StepTraceAnnotation tell its number, until no window can come any more. `first` is called once, before the first
     of them. Gives what undoes it."""
     annotation = profiler.StepTraceAnnotation
-    make, step, names, seen = annotation.__init__, agent.step, {}, []
+    make, step, seen = annotation.__init__, agent.step, []
 
-    def __init__(self, name, **kwargs):
+    def tell(*args, **kwargs):
         try:
+            name, = args or (kwargs['name'],)
             if not seen:
                 seen.append(name)
                 first()
-            number = kwargs.get('step_num', -1)
-            step(ANNOTATION, names.get(name) or names.setdefault(name, name.encode()), number)
+            step(ANNOTATION, name.encode(), kwargs.get('step_num', -1))
             if session.has_closed:
                 session.has_closed = False
                 if not agent.wants(ANNOTATION):
                     undo()
         except Exception:               # a number that is no number, a name that is no text: the program's own affair
             pass
-        make(self, name, **kwargs)
 
-    undo = _put(annotation, __init__=__init__)
+    def __init__(self, *args, **kwargs):
+        tell(*args, **kwargs)
+        make(self, *args, **kwargs)
+
+    undo = _put(annotation, __init__=_in_c(agent, annotation, make, tell) or __init__)
     return undo
+
+
+def _in_c(agent, annotation, make, tell):
+    """The method of collectors/python/annotations.c, which calls `tell` where a step may matter, and then `make`; or None."""
+    count = getattr(agent.library, 'ids_count_annotations', None)
+    new = getattr(ctypes.pythonapi, 'PyDescr_NewMethod', None)
+    if not count or not new:
+        return None
+    count.argtypes, count.restype = (ctypes.py_object,) * 3, ctypes.c_void_p
+    new.argtypes, new.restype = (ctypes.py_object, ctypes.c_void_p), ctypes.py_object
+    agent.kept_for_annotations = make, tell, 'step_num'         # C holds them for ever
+    method = count(*agent.kept_for_annotations)
+    return new(annotation, method) if method else None
 
 
 def _put(kind, **methods):
@@ -38,7 +56,8 @@ def _put(kind, **methods):
     before = {name: vars(kind).get(name) for name in methods}
     for name, method in methods.items():
         inherited = getattr(kind, name)
-        method.__doc__, method.__qualname__ = inherited.__doc__, inherited.__qualname__
+        if isinstance(method, types.FunctionType):
+            method.__doc__, method.__qualname__ = inherited.__doc__, inherited.__qualname__
         setattr(kind, name, method)
 
     def undo():
