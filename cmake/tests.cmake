@@ -5,7 +5,7 @@ set(IDS_FULL_KINDS live peers truth)
 set(IDS_BROWSER_TESTS page.compare page.live page.report page.timeline) # Chromium, led by PyPI's playwright
 set(IDS_FULL_TESTS cli.growth_counts contract.contributor fault.pjrt oracle.chrome_hash oracle.db_hash golden.explain ${IDS_BROWSER_TESTS}) # half a minute or more each, most of it Python
 set(IDS_SLOW_TESTS fault.damaged_cache fault.hostile_json fault.memory memory.sweep oracle.export_metrics oracle.roundtrip)
-set(IDS_TIMED_TESTS cuda.start live.step_cost page.timeline) # another test's load is a cause that nobody planted: they run alone, as do those of truth
+set(IDS_TIMED_TESTS cuda.start live.recorder_alone live.short page.timeline) # another test's load is a cause that nobody planted: they run alone, as do those of truth
 
 set(test_environment
     IDSPROF=${PROJECT_BINARY_DIR}/idsprof
