@@ -462,8 +462,8 @@ int ids_agent_pass(int source, const char *name, int64_t number) {
     if (!atomic_load_explicit(&agent->hot[source], memory_order_relaxed)) return 0;
     uint64_t key = feeder_key(source, name);
     lock();
-    int is_passed = agent->said_steps[source] &&
-                    ids_window_passes(&agent->window, (enum ids_step_source)source, key, number);
+    int is_passed =
+        agent->said_steps[source] && ids_window_passes(&agent->window, (enum ids_step_source)source, key, number);
     if (is_passed) (void)step(source, key, number);
     unlock();
     return is_passed;

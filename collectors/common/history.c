@@ -1,5 +1,6 @@
 #include "collectors/common/history.h"
 
+#include "collectors/common/machine_load.h"
 #include "collectors/common/process.h"
 #include "collectors/common/publish.h"
 
@@ -26,6 +27,7 @@ static struct {
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER; /* the agent's thread, and who ends the program */
 /* Of the step that runs. Many threads may execute programs, and none of them waits for another. */
 static struct { atomic_int executions, collectives, unknown; } running;
+static struct ids_machine_load load; /* of who writes */
 
 static const off_t steps_at = sizeof ring.head;
 static const off_t events_at = sizeof ring.head + sizeof ring.steps;
@@ -36,6 +38,7 @@ void ids_history_begin(const char *session, const char *host, int64_t pid, int64
     writing = free_mutex; /* in the child of a fork it may be taken by a thread that is not there */
     memset(&ring.head, 0, sizeof ring.head);
     memset(&running, 0, sizeof running);
+    memset(&load, 0, sizeof load);
     memcpy(ring.head.magic, IDS_HISTORY_MAGIC, sizeof ring.head.magic);
     ring.head.pid = pid;
     ring.head.rank = rank;
@@ -147,6 +150,7 @@ static int write_ring(int file, const void *records, size_t size, int64_t places
 }
 
 static void write_news(void (*lock)(void), void (*unlock)(void)) {
+    ids_machine_load_look(&load);
     lock();
     struct ids_history_head head = ring.head;
     int is_wanted = !ring.is_off && ring.is_dirty && head.steps >= LEAST_STEPS;
@@ -157,6 +161,9 @@ static void write_news(void (*lock)(void), void (*unlock)(void)) {
     int code = file < 0 ? -1 : 0;
     head.now_ns = ids_monotonic_ns();
     head.realtime_ns = ids_realtime_ns();
+    head.watched_ns = load.watched_ns;
+    head.full_ns = load.full_ns;
+    head.others_ns = load.others_ns;
     if (ring.written_steps) ring.written_steps--; /* the step that ran then */
     if (!code)
         code = write_ring(file, ring.steps, sizeof *ring.steps, IDS_HISTORY_STEPS, steps_at, head.steps,

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IDS_HISTORY_MAGIC "idsprof steps 3\n"
+#define IDS_HISTORY_MAGIC "idsprof steps 4\n"
 
 enum { IDS_HISTORY_STEPS = 10000, IDS_HISTORY_EVENTS = 500, IDS_HISTORY_NAME = 104, IDS_HISTORY_HOST = 128 };
 enum ids_history_kind {
@@ -41,6 +41,7 @@ struct ids_history_head {
     int64_t compiles, compile_ns; /* ever */
     int64_t when_ratio, when_ns;  /* of the plan: what was slow */
     int64_t pid, rank;
+    int64_t watched_ns, full_ns, others_ns; /* how busy the machine was meanwhile: machine_load.h */
     char host[IDS_HISTORY_HOST];
 };
 

@@ -130,7 +130,8 @@ void ids_window_closed(struct ids_window *window, int full);
 
 /* No window opens for a slow step before that. */
 int64_t ids_window_earliest(const struct ids_window *window);
-/* Whether this step, which is not told yet, neither opens a window nor ends one. Changes nothing; 0 where it cannot say. */
+/* Whether this step, which is not told yet, neither opens a window nor ends one. Changes nothing; 0 where it cannot
+ * say. */
 int ids_window_passes(const struct ids_window *window, enum ids_step_source source, uint64_t key, int64_t number);
 
 /* Whether steps of this source can still open or end a window, or, annotated, tell what it holds: so that a collector

@@ -77,6 +77,9 @@ static int read_file(int descriptor, const char *name, struct ids_history_file *
         head->steps > most_ever || head->events > most_ever || head->now_ns < 0)
         return ids_fail(err, IDS_CORRUPT, "'%s': not a history of steps", name);
     head->host[sizeof head->host - 1] = '\0';
+    if (head->watched_ns < 0 || head->full_ns < 0 || head->full_ns > head->watched_ns || head->others_ns < 0 ||
+        head->others_ns > head->full_ns)
+        head->watched_ns = head->full_ns = head->others_ns = 0;
     void *steps = NULL, *events = NULL;
     int code = read_ring(descriptor, sizeof *file->steps, IDS_HISTORY_STEPS, steps_at, head->steps, &steps,
                          &file->step_count, err);

@@ -199,13 +199,13 @@ void ids_report_advice(struct ids_report *report, const struct ids_advice *advic
     place->explain = keep(report, advice->explain);
 }
 
-void ids_report_advice_first(struct ids_report *report, const struct ids_advice *advice) {
+void ids_report_advice_at(struct ids_report *report, const struct ids_advice *advice, size_t place) {
     size_t before = report->advice_count;
     ids_report_advice(report, advice);
-    if (report->advice_count == before) return; /* without memory */
+    if (report->advice_count == before || place >= before) return; /* without memory, or where it is */
     struct ids_advice added = report->advice[before];
-    memmove(report->advice + 1, report->advice, before * sizeof *report->advice);
-    report->advice[0] = added;
+    memmove(report->advice + place + 1, report->advice + place, (before - place) * sizeof *report->advice);
+    report->advice[place] = added;
 }
 
 void ids_report_advice_by_saving(struct ids_report *report) {

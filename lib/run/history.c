@@ -416,12 +416,14 @@ struct told {
     int is_both;        /* which tells the rhythm */
 };
 
-static void judge_missed(const struct steps *steps, const struct ids_rhythm *rhythm, struct ids_report *report,
-                         struct told *told) {
+static void judge_missed(const struct ids_history_head *head, const struct steps *steps,
+                         const struct ids_rhythm *rhythm, struct ids_report *report, struct told *told) {
     struct ids_missed missed;
     const char *text = rhythm ? ids_rhythm_missed(rhythm, report) : NULL;
     if (!told->is_advice && ids_missed_find(steps->slow, steps->count, rhythm, report, &missed)) {
         told->is_advice = 1;
+        missed.busy = head->watched_ns ? (double)head->full_ns / (double)head->watched_ns : 0;
+        missed.others = head->full_ns ? (double)head->others_ns / (double)head->full_ns : 0;
         told->is_both = text && missed.is_rhythm;
         ids_missed_tell(&missed, told->is_both ? text : NULL, report);
     }
@@ -437,7 +439,7 @@ static void judge_report(const struct ids_history_file *file, struct ids_report 
     if (!ids_report_find_property(report, "recording") &&
         ids_slowdown_find(steps.beside, steps.count, report, &slowdown))
         ids_slowdown_tell(&slowdown, report);
-    judge_missed(&steps, has_rhythm ? &rhythm : NULL, report, told);
+    judge_missed(&file->head, &steps, has_rhythm ? &rhythm : NULL, report, told);
     free_steps(&steps);
 }
 

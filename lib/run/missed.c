@@ -77,23 +77,42 @@ static const char *say_time(struct ids_report *report, int64_t ns) {
     return ids_report_text(report, "%s", ids_value_format(ids_int_value(IDS_UNIT_TIME, ps), text, sizeof text));
 }
 
+static const char *say_share(struct ids_report *report, double share) {
+    char text[IDS_VALUE_ROOM];
+    return ids_report_text(report, "%s", ids_value_format(ids_real_value(IDS_UNIT_RATIO, share), text, sizeof text));
+}
+
+/* The machine had no core left for at least half as much of the run as the slow steps take of it. */
+static int is_of_others(const struct ids_missed *missed) {
+    return missed->busy * 2 >= (double)missed->longer_ns / (double)missed->total_ns;
+}
+
+static const char *what_to_do(const struct ids_missed *missed, struct ids_report *report) {
+    if (!is_of_others(missed))
+        return "; none of them is measured here - record one: idsprof capture --when 'step > 2x'";
+    return ids_report_text(report,
+                           ", while other processes had %s of the machine's cores - run it without them; should steps "
+                           "be slow then too, record one: idsprof capture --when 'step > 2x'",
+                           say_share(report, missed->others));
+}
+
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report) {
-    char share[IDS_VALUE_ROOM];
-    double of_all = (double)missed->longer_ns / (double)missed->total_ns;
-    ids_value_format(ids_real_value(IDS_UNIT_RATIO, of_all), share, sizeof share);
+    const char *share = say_share(report, (double)missed->longer_ns / (double)missed->total_ns);
     const char *found =
         ids_report_text(report, "%zu of %zu steps are slow%s, and take %s of the run's time more than usual ones would",
                         missed->slow, missed->steps, rhythm ? "" : say_first(missed, report), share);
     const char *what =
-        rhythm ? ids_report_text(report, "%s: %s", found, rhythm)
-               : ids_report_text(report,
-                                 "%s; none of them is measured here - record one: idsprof capture --when 'step > 2x'",
-                                 found);
+        ids_report_text(report, "%s%s%s", found, rhythm ? ": " : "", rhythm ? rhythm : what_to_do(missed, report));
     const char *evidence = ids_report_text(report,
                                            "the slow steps take %s (median), and together %s more than usual ones, of "
                                            "%s; by the history, after the first ten steps",
                                            say_time(report, missed->took_ns), say_time(report, missed->longer_ns),
                                            say_time(report, missed->total_ns));
-    ids_report_advice_first(report,
-                            &(struct ids_advice){.saves_ps = -1, .per_step = 1, .what = what, .evidence = evidence});
+    int is_theirs = !rhythm && is_of_others(missed);
+    if (is_theirs)
+        evidence = ids_report_text(report, "%s; all cores were busy for %s of the run", evidence,
+                                   say_share(report, missed->busy));
+    ids_report_advice_at(report,
+                         &(struct ids_advice){.saves_ps = -1, .per_step = 1, .what = what, .evidence = evidence},
+                         is_theirs ? 1 : 0);
 }

@@ -26,12 +26,16 @@ struct ids_missed {
     int64_t first[IDS_MISSED_NAMED];      /* the first slow ones that have numbers */
     size_t first_count;
     int is_rhythm; /* at least half of longer_ns is of the rhythm's steps */
+    /* For which share of the run all cores were busy, and what share of them other processes had then (machine_load.h);
+     * the caller's to set, 0: not known. */
+    double busy, others;
 };
 
 /* 1 and *ret_missed, where there are such steps; else 0. `rhythm` may be NULL. Without memory there are none. */
 int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
                     const struct ids_report *report, struct ids_missed *ret_missed);
-/* Puts it before all other advice, with what ids_rhythm_missed says of their rhythm; NULL: they have none. */
+/* Puts it before all other advice, with what ids_rhythm_missed says of their rhythm; NULL: they have none. Behind the
+ * first piece, where they have none and the machine was so busy that others may have made them slow. */
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report);
 
 #endif

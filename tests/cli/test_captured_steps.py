@@ -73,14 +73,14 @@ same('messages that are none', said(broken), [])
 
 # --- every tenth step takes long, and none of these is measured ---
 
-def with_history(name):
-    """100 steps of 1 ms, of which 9, 19 and so on take 9 ms (collectors/common/history.h)."""
+def with_history(name, slow=range(9, 100, 10), load=(0, 0, 0)):
+    """100 steps of 1 ms, of which some take 9 ms, such as 9, 19 and so on (collectors/common/history.h)."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
     begins = [0]
     for number in range(100):
-        begins.append(begins[-1] + (9000000 if number % 10 == 9 else 1000000))
-    head = struct.pack('<16s10q128s', b'idsprof steps 3\n', len(begins), 0, begins[-1], 0, 0, 0, 0, 0, 7, -1, b'h')
+        begins.append(begins[-1] + (9000000 if number in slow else 1000000))
+    head = struct.pack('<16s13q128s', b'idsprof steps 4\n', len(begins), 0, begins[-1], 0, 0, 0, 0, 0, 7, -1, *load, b'h')
     steps = b''.join(struct.pack('<qqffii', begin, number, 0, 0, 0, 0) for number, begin in enumerate(begins))
     (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps)
     return folder
@@ -94,7 +94,7 @@ def with_window(name):
     took = [1000000] * 60
     took[20], took[30:35] = 4000000, [20000000, 3000000, 9000000, 3000000, 3000000]
     begins = [sum(took[:n]) for n in range(61)]
-    head = struct.pack('<16s10q128s', b'idsprof steps 3\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, b'h')
+    head = struct.pack('<16s13q128s', b'idsprof steps 4\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
     steps = b''.join(struct.pack('<qqffii', begin, number, 1000 * (number == 30), 0, 0, 0) for number, begin in enumerate(begins))
     event = struct.pack('<qqq104s', begins[30] + 1, begins[35] - 1, 2, b'1 asked for')
     (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
@@ -125,5 +125,8 @@ advice = json.loads(report(rhythmic, '--json'))['advice'][0]
 same('slow steps come first', (advice['saves'], advice['what']), (None,
      "9 of 90 steps are slow, and take 44.4 % of the run's time more than usual ones would: one of 10 steps takes 9.000 ms, 9.0 × the usual one, "
      'such as step 9, and none of these is measured here: idsprof capture --start-step 8 --steps 11 measures one'))
+for name, load, place, wanted in (('quiet', (100, 99, -1), 0, 'none of them is measured'), ('busy', (1000, 600, 450), 1, 'other processes had 75.0 %')):
+    advice = json.loads(report(with_history(name, (17, 23, 24, 48, 70, 71, 77), load), '--json'))['advice'][place]
+    same('seven slow steps of a machine that is %s' % name, wanted in advice['what'], True)
 print('%d failures' % failures)
 sys.exit(failures > 0)

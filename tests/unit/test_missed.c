@@ -118,6 +118,42 @@ START_TEST(test_told) {
 }
 END_TEST
 
+/* Others had three quarters of the cores while all were busy. */
+START_TEST(on_a_busy_machine) {
+    const char *const alone = "none of them is measured here";
+    set(few, 3);
+    ck_assert_int_eq(find(), 1);
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 5, .what = "a"});
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 4, .what = "b"});
+    missed.busy = 0.12; /* the slow steps take 23.1 % */
+    missed.others = 0.75;
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_str_eq(report.advice[0].what, "a");
+    ck_assert_str_eq(
+        report.advice[1].what,
+        "3 of 100 steps are slow, such as steps 12, 31 and 80, and take 23.1 % of the run's time more than "
+        "usual ones would, while other processes had 75.0 % of the machine's cores - run it without them; "
+        "should steps be slow then too, record one: idsprof capture --when 'step > 2x'");
+    ck_assert_str_eq(report.advice[1].evidence,
+                     "the slow steps take 11.00 ms (median), and together 30.00 ms more than usual ones, of 130.0 ms; "
+                     "by the history, after the first ten steps; all cores were busy for 12.0 % of the run");
+    missed.busy = 0.11;
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what, alone));
+    missed.busy = 1;
+    ids_missed_tell(&missed, "one of 10 steps takes long", &report); /* which others do not */
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what, "one of 10 steps"));
+    ck_assert_ptr_null(strstr(report.advice[0].evidence, "cores"));
+    ids_report_done(&report);
+    set(few, 3);
+    ck_assert_int_eq(find(), 1);
+    missed.busy = missed.others = 1;
+    ids_missed_tell(&missed, NULL, &report); /* the only piece there is */
+    ck_assert_uint_eq(report.advice_count, 1);
+    ids_report_done(&report);
+}
+END_TEST
+
 /* 3, unknown, 20, 3 (another), unknown, 7 */
 START_TEST(advice_by_saving) {
     static const int64_t savings[] = {3, -1, 20, 3, -1, 7}, wanted[] = {20, -1, 7, 3, -1, 3};
@@ -135,4 +171,5 @@ START_TEST(advice_by_saving) {
 }
 END_TEST
 
-IDS_RUN_SUITE("missed", test_found, test_little_of_the_run, test_measured, test_rhythm, test_told, advice_by_saving)
+IDS_RUN_SUITE("missed", test_found, test_little_of_the_run, test_measured, test_rhythm, test_told, on_a_busy_machine,
+              advice_by_saving)

@@ -272,7 +272,7 @@ START_TEST(test_passes) { /* up to where a step opens a window */
     ck_assert_int_eq(ids_window_step(&w, now, IDS_STEP_EXECUTION, 1, 0), IDS_NOTHING);
     ck_assert_int_eq(ids_window_passes(&w, IDS_STEP_EXECUTION, 1, 1), 1);
     ck_assert_int_eq(ids_window_passes(&w, IDS_STEP_EXECUTION, 2, 1), 0); /* a feeder that is not known yet */
-    ck_assert_int_eq(passes(0), 0); /* the first one ends what executions count */
+    ck_assert_int_eq(passes(0), 0);                                       /* the first one ends what executions count */
     events(0, 40);
     ck_assert_int_eq(passes(46), 1);
     ck_assert_int_eq(passes(47), 0);
