@@ -97,6 +97,7 @@ struct growing {
         int64_t self_ps, ops;
     } * alike;
     size_t alike_count, alike_room;
+    int64_t scoped_ps; /* self time of what stands in a scope of the program */
     const char *names[IDS_SCOPE_DEPTH + 1]; /* of the layers around the one that is listed, and its own */
 };
 
@@ -210,6 +211,7 @@ static int add_whole(struct growing *growing, const struct ids_op_row *op) {
     uint32_t at;
     if (node_of(growing, op->place, op->module, &at)) return -1;
     struct ids_layer_sums sums = time_of(op);
+    if (*op->scope) ids_sum(&growing->scoped_ps, op->self_ps);
     put_cost_of(op, &sums);
     set_kind(&growing->tree.nodes[at], op);
     ids_layer_sums_add(&growing->tree.nodes[at].own, &sums);
@@ -224,9 +226,13 @@ static int add_divided(struct growing *growing, const struct ids_op_row *op, con
     uint32_t around = 0;
     for (int p = 0; p < parts->count; p++) {
         struct ids_op_row part = *op;
+        const char *place = ids_trace_text(growing->trace, parts->at[p].op_name);
+        char scope[IDS_SCOPE_BYTES];
         uint32_t at;
-        if (node_of(growing, ids_trace_text(growing->trace, parts->at[p].op_name), op->module, &at)) return -1;
+        if (node_of(growing, place, op->module, &at)) return -1;
         part.self_ps = take(&left_ps, op->self_ps, parts, p);
+        ids_scope_of(place, scope);
+        if (*scope) ids_sum(&growing->scoped_ps, part.self_ps);
         struct ids_layer_sums sums = time_of(&part);
         sums.divided_ps = part.self_ps;
         set_kind(&growing->tree.nodes[at], &part);
@@ -412,23 +418,22 @@ static int can_tell_again(const struct ids_trace *trace, const int64_t pass_ps[I
     return 0;
 }
 
-static void put_shares(const struct ids_trace *trace, struct ids_report *report, const struct ids_op_rows *rows) {
-    int64_t scoped_ps = 0, pass_ps[IDS_PASS_COUNT] = {0}, all_ps = rows->all_ps;
+static void put_shares(const struct growing *growing, struct ids_report *report, const struct ids_op_rows *rows) {
+    int64_t pass_ps[IDS_PASS_COUNT] = {0}, all_ps = rows->all_ps;
     int is_placed = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const struct ids_op_row *op = &rows->at[i];
         if (*op->place) is_placed = 1;
         ids_sum(&pass_ps[pass_of(op->pass)], op->self_ps);
-        if (*op->scope) ids_sum(&scoped_ps, op->self_ps);
     }
     if (!is_placed) { /* 0 % in a scope would be said of a program that is not known */
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
                             "no op of this trace says where it stands in its program: its metadata has no op names");
         return;
     }
-    ids_report_metric(report, "layers.scoped_share", NULL, ids_share_of(scoped_ps, all_ps));
+    ids_report_metric(report, "layers.scoped_share", NULL, ids_share_of(growing->scoped_ps, all_ps));
     ids_report_metric(report, "layers.backward_share", NULL, ids_share_of(pass_ps[IDS_PASS_BACKWARD], all_ps));
-    if (can_tell_again(trace, pass_ps))
+    if (can_tell_again(growing->trace, pass_ps))
         ids_report_metric(report, "layers.recomputed_share", NULL, ids_share_of(pass_ps[IDS_PASS_RECOMPUTED], all_ps));
     else
         ids_report_no_data(report, "layers.recomputed_share", IDS_UNIT_RATIO, NULL,
@@ -448,7 +453,7 @@ static int layers_run(struct ids_analysis *analysis, struct ids_report *report, 
         if (list_layer(&growing, report, &all[i], rows.all_ps)) code = ids_no_memory(err);
     }
     if (!code && rows.all_ps && rows.count)
-        put_shares(analysis->trace, report, &rows);
+        put_shares(&growing, report, &rows);
     else if (!code)
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
                             analysis->busy_count ? "no device event of this trace carries an HLO op, or is known to be "
