@@ -97,7 +97,7 @@ struct growing {
         int64_t self_ps, ops;
     } * alike;
     size_t alike_count, alike_room;
-    int64_t scoped_ps; /* self time of what stands in a scope of the program */
+    int64_t scoped_ps;                      /* self time of what stands in a scope of the program */
     const char *names[IDS_SCOPE_DEPTH + 1]; /* of the layers around the one that is listed, and its own */
 };
 
