@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS_OF_A_THREAD = 2 }; /* devices are not equally busy */
+/* Devices are not equally busy, so a thread has several parts. Not all of them at once: what was seen of each gap is
+ * held until analyzers have summed it up. */
+enum { PARTS_OF_A_THREAD = 4, PARTS_AT_ONCE = 2 };
 
 struct part {
     uint32_t from, to; /* of analysis->busy */
@@ -26,6 +28,7 @@ struct parts {
     const struct ids_booking *whole;
     struct part *at;
     size_t count, room;
+    size_t first; /* of those that are booked at the moment */
 };
 
 /* 0, or -1 when memory ran out. */
@@ -72,7 +75,7 @@ static int begin(const struct ids_booking *whole, struct part *part, struct ids_
 
 static void book_part(void *context, size_t number) {
     struct parts *parts = context;
-    struct part *part = &parts->at[number];
+    struct part *part = &parts->at[parts->first + number];
     struct ids_error unused = IDS_ERROR_INIT; /* who books the devices in order has the same one */
     int code = begin(parts->whole, part, &unused);
     for (uint32_t b = part->from; b < part->to && !code; b++) code = ids_book_device(&part->booking, b, &unused);
@@ -194,16 +197,27 @@ static int book_again(struct ids_booking *whole, const struct part *part, struct
     return code;
 }
 
-static int book_in_parts(struct ids_booking *booking, struct parts *parts, ids_swept_fn *swept, struct ids_error *err) {
+static int book_some(struct ids_booking *booking, struct parts *parts, size_t count, ids_swept_fn *swept,
+                     struct ids_error *err) {
     int code = 0;
-    ids_parallel(parts->count, book_part, parts);
-    for (size_t i = 0; i < parts->count; i++) {
+    ids_parallel(count, book_part, parts);
+    for (size_t i = parts->first; i < parts->first + count; i++) {
         struct part *part = &parts->at[i];
         if (!code)
             code =
                 part->is_booked && has_room(booking, part) ? take(booking, part, err) : book_again(booking, part, err);
         if (!code && swept) code = swept(booking->analysis, part->from, part->to, err);
         end_part(booking, part); /* what the next one brings may take its place */
+    }
+    return code;
+}
+
+static int book_in_parts(struct ids_booking *booking, struct parts *parts, ids_swept_fn *swept, struct ids_error *err) {
+    const size_t at_once = (size_t)ids_jobs() * PARTS_AT_ONCE;
+    int code = 0;
+    for (size_t count; parts->first < parts->count && !code; parts->first += count) {
+        count = parts->count - parts->first < at_once ? parts->count - parts->first : at_once;
+        code = book_some(booking, parts, count, swept, err);
     }
     return code;
 }

@@ -1,6 +1,7 @@
 #include "lib/base/memory.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 static atomic_int ran_out;
 
@@ -10,4 +11,14 @@ void ids_memory_refused(void) {
 
 int ids_memory_ran_out(void) {
     return atomic_load_explicit(&ran_out, memory_order_relaxed);
+}
+
+#ifdef __GLIBC__
+int malloc_trim(size_t pad); /* of a header that other systems have not */
+#endif
+
+void ids_memory_give_back(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

@@ -11,4 +11,7 @@ void ids_memory_refused(void);
 /* 1 once it was called. */
 int ids_memory_ran_out(void);
 
+/* Freed memory goes back to the system: allocators keep it for the thread that had it, and others take new memory. */
+void ids_memory_give_back(void);
+
 #endif

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Of a large array the kernel may make huge pages: it is filled soon, and each small page costs a trap. */
-enum { HUGE_LEAST_BYTES = 4 << 20 };
+enum { HUGE_LEAST_BYTES = 2 << 20 };
 
 static void advise_huge(void *array, size_t bytes) {
 #ifdef MADV_HUGEPAGE

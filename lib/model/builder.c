@@ -1,5 +1,6 @@
 #include "lib/model/builder.h"
 
+#include "lib/base/memory.h"
 #include "lib/base/vec.h"
 #include "lib/model/allocations.h"
 #include "lib/model/builder_parts.h"
@@ -126,12 +127,15 @@ static int end_tracks(struct ids_builder *builder, struct ids_error *err) {
     return code;
 }
 
+enum { GIVE_BACK_BYTES = 16 << 20 }; /* of records, from which on the way to the system is worth it */
+
 /* Joins what hosts have that are not joined yet, each for itself. */
 static int join_hosts(struct ids_builder *builder, struct ids_error *err) {
     struct ids_join *join = &builder->join;
     struct ids_held_records *held = &builder->held;
     uint64_t ends = 2 * (join->op_ends.count + join->op_goes_on.count) * sizeof(struct ids_keymap_slot);
     int code = ids_device_pieces_join(&builder->pieces, builder->trace, err);
+    if (held->bytes >= GIVE_BACK_BYTES) ids_memory_give_back(); /* what tracks were read in, and the pieces */
     if (!code) code = ids_join_hosts(join, builder->trace, builder->near_device, builder->near_track, err);
     held->peak_bytes = ids_held_peak(held);
     held->bytes -= ends < held->bytes ? ends : held->bytes;
@@ -226,6 +230,7 @@ void ids_builder_free(struct ids_builder *builder) {
     ids_counter_map_done(&builder->counters);
     for (size_t i = 0; i < builder->open_count; i++) ids_assembly_done(&builder->open[i].assembly);
     ids_assembly_done(&builder->idle);
+    ids_builder_idle_done(builder);
     free(builder->open);
     free(builder->place_of_track);
     free(builder->planes);

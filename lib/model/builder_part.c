@@ -12,6 +12,7 @@
 #include "lib/model/doings.h"
 
 #include <stdatomic.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,41 @@ static int copy_dimensions(struct ids_builder *part, const struct ids_builder *w
     return copy_devices(to, from);
 }
 
+/* The memory that events lie in until their track ends goes from one part to the next: to fill it anew takes as long as
+ * to read a tenth of them. */
+static void take_idle(struct ids_builder *part) {
+    struct ids_assembly *idle = NULL;
+    for (int i = 0; i < IDS_IDLE_PARTS && !idle; i++) idle = atomic_exchange(&part->whole->idle_of_parts[i], NULL);
+    if (!idle) return;
+    part->idle = *idle;
+    free(idle);
+}
+
+static void give_idle(struct ids_builder *part) {
+    struct ids_assembly *idle = malloc(sizeof *idle), *none = NULL;
+    int given = 0;
+    free(part->idle.aggregate_of_name); /* they are of the part's own sums */
+    part->idle.aggregate_of_name = NULL;
+    part->idle.aggregate_room = 0;
+    if (idle) *idle = part->idle;
+    for (int i = 0; i < IDS_IDLE_PARTS && idle && !given; i++, none = NULL)
+        given = atomic_compare_exchange_strong(&part->whole->idle_of_parts[i], &none, idle);
+    if (given) {
+        part->idle = (struct ids_assembly){0};
+        return;
+    }
+    free(idle);
+    ids_assembly_done(&part->idle);
+}
+
+void ids_builder_idle_done(struct ids_builder *builder) {
+    for (int i = 0; i < IDS_IDLE_PARTS; i++) {
+        struct ids_assembly *idle = atomic_exchange(&builder->idle_of_parts[i], NULL);
+        if (idle) ids_assembly_done(idle);
+        free(idle);
+    }
+}
+
 static int begin_part(struct ids_sink *sink, uint32_t plane, struct ids_sink **ret_part, struct ids_error *err) {
     static const struct ids_sink_ops ops = {
         .host = refuse_host,
@@ -111,12 +147,14 @@ static int begin_part(struct ids_sink *sink, uint32_t plane, struct ids_sink **r
     part->held.first_ps = INT64_MAX;
     part->held.last_ps = INT64_MIN;
     part->held.lender = &whole->held;
+    part->whole = whole;
+    take_idle(part);
     *ret_part = &part->sink;
     return 0;
 }
 
 static void end_part(struct ids_sink *sink) {
-    ids_assembly_done(&((struct ids_builder *)sink)->idle);
+    give_idle((struct ids_builder *)sink);
 }
 
 static void free_part(struct ids_sink *sink) {
@@ -350,7 +388,11 @@ static int move_all(struct taking *taking, struct ids_error *err) {
     int code = number_asked(taking, err);
     if (!code && number_doings(taking)) code = ids_no_memory(err);
     if (code) return code;
-    ids_parallel(taking->part->pieces.count + from->track_count, renumber_one, taking);
+    size_t lists = taking->part->pieces.count + from->track_count;
+    if (from->event_count >= ids_jobs_least_events())
+        ids_parallel(lists, renumber_one, taking);
+    else
+        for (size_t i = 0; i < lists; i++) renumber_one(taking, i);
     if (move_pieces(taking)) return ids_no_memory(err);
     for (size_t t = 0; t < from->track_count && !code; t++)
         code = move_track(taking, &taking->part->trace->tracks[t]) ? ids_no_memory(err) : 0;
@@ -366,6 +408,7 @@ static int move_all(struct taking *taking, struct ids_error *err) {
 
 static int take_part(struct ids_sink *sink, struct ids_sink *part_sink, int *ret_taken, struct ids_error *err) {
     struct ids_builder *whole = (struct ids_builder *)sink, *part = (struct ids_builder *)part_sink;
+    ids_builder_idle_done(whole); /* all have ended */
     *ret_taken = fits(whole, part);
     if (!*ret_taken) return 0;
     size_t own_devices = 0, own_ops = 0;

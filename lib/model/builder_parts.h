@@ -43,6 +43,8 @@ struct ids_held_records {
     struct ids_held_records *lender; /* of a part: whose bytes it may hold, a little at a time */
 };
 
+enum { IDS_IDLE_PARTS = 16 }; /* of more threads some begin anew */
+
 struct ids_builder {
     struct ids_sink sink; /* first, so that the sink is the builder */
     struct ids_trace *trace;
@@ -64,7 +66,10 @@ struct ids_builder {
     size_t near_device, near_track; /* those from here on are in memory, and not joined yet */
     uint64_t negative_durations, out_of_range;
     struct ids_device_pieces pieces;
-    struct ids_asked asked; /* of a part; dimensions.asked is NULL where it is none */
+    struct ids_asked asked;    /* of a part; dimensions.asked is NULL where it is none */
+    struct ids_builder *whole; /* of a part */
+    /* What parts that have ended read with: those that begin on the same threads take it over. */
+    _Atomic(struct ids_assembly *) idle_of_parts[IDS_IDLE_PARTS];
 };
 
 /* What was held at most. Asked only before bytes become fewer, and at the end: each event is counted. */
@@ -89,6 +94,8 @@ int ids_build_track(struct ids_sink *sink, const struct ids_track_info *info, ui
 int ids_build_slice(struct ids_sink *sink, uint32_t track, const struct ids_slice *slice, struct ids_error *err);
 int ids_build_track_end(struct ids_sink *sink, uint32_t track, struct ids_error *err);
 
+/* Lets go what parts that have ended read with (builder_part.c). */
+void ids_builder_idle_done(struct ids_builder *builder);
 /* Parts of a builder's sink (builder_part.c). */
 extern const struct ids_sink_parts ids_builder_parts;
 

@@ -317,7 +317,7 @@ static int settle(struct ids_builder *builder, struct ids_events *events, size_t
     struct ids_events all = *events;
     *events = (struct ids_events){0};
     if (staying) {
-        events->at = malloc(staying * sizeof *events->at);
+        events->at = ids_vec_new(staying, sizeof *events->at);
         if (!events->at) {
             *events = all;
             return -1;

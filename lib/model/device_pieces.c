@@ -48,7 +48,7 @@ static int count_shares(struct ids_device_pieces *pieces, size_t device_count, c
 static struct ids_device_piece *piece_of(struct ids_device_pieces *pieces, uint32_t device) {
     struct ids_device_share *share = &pieces->shares[device];
     if (!share->place) {
-        struct ids_events events = {.at = malloc(share->count * sizeof *events.at), .room = share->count};
+        struct ids_events events = {.at = ids_vec_new(share->count, sizeof *events.at), .room = share->count};
         if (!events.at || ids_device_pieces_add(pieces, device, IDS_LIST_ACTIVITY, &events)) {
             free(events.at);
             return NULL;

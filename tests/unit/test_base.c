@@ -5,6 +5,7 @@
 #include "lib/base/idmap.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
+#include "lib/base/memory.h"
 #include "lib/base/parallel.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
@@ -275,6 +276,37 @@ START_TEST(work_is_done_once) {
 }
 END_TEST
 
+/* Pages of this process that are in memory. */
+static size_t pages_held(void) {
+    size_t all = 0, held = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file) return 0;
+    ck_assert_int_eq(fscanf(file, "%zu %zu", &all, &held), 2);
+    fclose(file);
+    return held;
+}
+
+/* Each second piece is freed, so that none lies at the end, which malloc gives back by itself. */
+START_TEST(freed_memory_goes_back) {
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    enum { PIECES = 400, BYTES = 64 << 10, PAGE = 4096 };
+    static char *pieces[PIECES];
+    if (getenv("IDS_VALGRIND")) return; /* its malloc is another one */
+    for (int i = 0; i < PIECES; i++) {
+        pieces[i] = malloc(BYTES);
+        ck_assert_ptr_nonnull(pieces[i]);
+        memset(pieces[i], 1, BYTES);
+    }
+    for (int i = 0; i < PIECES; i += 2) free(pieces[i]);
+    size_t before = pages_held();
+    ids_memory_give_back();
+    size_t after = pages_held();
+    ck_assert_uint_le(after + PIECES / 4 * (BYTES / PAGE), before);
+    for (int i = 1; i < PIECES; i += 2) free(pieces[i]);
+#endif
+}
+END_TEST
+
 START_TEST(push_grows_and_keeps) {
     uint32_t *numbers = NULL;
     size_t count = 0, room = 0;
@@ -429,6 +461,6 @@ IDS_RUN_SUITE("base", a_number_agrees_with_what_it_counts, an_error_reads_from_t
               arena_pieces_are_aligned_zeroed_and_apart, a_big_arena_piece_leaves_the_current_block_in_use,
               an_arena_copy_ends_in_zero, an_arena_prints_texts_of_any_length, text_ids_are_dense_and_zero_is_empty,
               texts_may_hold_zero_bytes, the_beginning_of_a_text_is_another_text, texts_survive_growth,
-              texts_stand_on_others, work_is_done_once, push_grows_and_keeps, growth_does_not_overflow,
-              sums_stop_at_the_largest_number, idmap_dense_and_sparse, idmap_many_sparse_ids,
+              texts_stand_on_others, work_is_done_once, freed_memory_goes_back, push_grows_and_keeps,
+              growth_does_not_overflow, sums_stop_at_the_largest_number, idmap_dense_and_sparse, idmap_many_sparse_ids,
               keymap_keeps_the_first_value, keymap_at_counts, keymap_survives_growth, keys_of_pairs_differ)

@@ -1,6 +1,7 @@
 /* lib/model/builder.c: a trace under a bound is that of the first part of the run, and says so. */
 #include "lib/io/temporary.h"
 #include "lib/model/builder.h"
+#include "lib/model/builder_parts.h"
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"
 
@@ -229,5 +230,67 @@ START_TEST(a_far_list_may_grow) {
 }
 END_TEST
 
+/* A part of the only plane, with a thread of as many events that are only counted. */
+static struct ids_builder *read_part(struct ids_sink *sink, uint32_t plane, uint32_t name, int events) {
+    struct ids_sink *part;
+    const struct ids_track_info info = {.plane = plane};
+    uint32_t track;
+    ck_assert_int_eq(sink->parts->begin(sink, plane, &part, &err), 0);
+    ck_assert_int_eq(part->ops->track(part, &info, &track, &err), 0);
+    for (int i = 0; i < events; i++) {
+        const struct ids_slice slice = {.start_ps = 10 * i, .duration_ps = 5, .name = name};
+        ck_assert_int_eq(part->ops->slice(part, track, &slice, &err), 0);
+    }
+    ck_assert_int_eq(part->ops->track_end(part, track, &err), 0);
+    sink->parts->end(part);
+    return (struct ids_builder *)part;
+}
+
+/* Of as many events each thread has one sum. */
+static void check_sums(const struct ids_trace *trace, const uint64_t *counts, size_t count) {
+    ck_assert_uint_eq(trace->aggregate_count, count);
+    for (uint32_t t = 0; t < count; t++) {
+        ck_assert_uint_eq(trace->aggregates[t].track, t);
+        ck_assert_uint_eq(trace->aggregates[t].count, counts[t]);
+    }
+}
+
+/* What a part has read with serves the next one, and is let go before what parts have is taken over. */
+START_TEST(parts_read_in_the_same_memory) {
+    static const uint64_t counts[] = {3000, 2000};
+    struct ids_builder *builder, *parts[2];
+    int taken;
+    ck_assert_int_eq(ids_builder_new(&builder, &err), 0);
+    struct ids_sink *sink = ids_builder_sink(builder);
+    const struct ids_host_info host = {0};
+    const struct ids_plane_info info = {.name = ids_intern_z(sink->strings, "/host:CPU")};
+    uint32_t plane, name;
+    ck_assert_int_eq(sink->ops->host(sink, &host, &err), 0);
+    ck_assert_int_eq(sink->ops->plane(sink, &info, &plane, &err), 0);
+    const struct ids_name_info inner = {.plane = plane, .text = ids_intern_z(sink->strings, "inner")};
+    ck_assert_int_eq(sink->ops->name(sink, &inner, &name, &err), 0);
+    parts[0] = read_part(sink, plane, name, 3000);
+    struct ids_assembly *left = builder->idle_of_parts[0];
+    ck_assert_ptr_nonnull(left);
+    const struct ids_passing *memory = left->at;
+    ck_assert_uint_ge(left->room, 3000);
+    ck_assert_ptr_null(left->aggregate_of_name); /* its numbers are of the first part's sums */
+    parts[1] = read_part(sink, plane, name, 2000);
+    left = builder->idle_of_parts[0];
+    ck_assert_ptr_nonnull(left);
+    ck_assert_ptr_eq(left->at, memory);
+    ck_assert_ptr_null(builder->idle_of_parts[1]);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(sink->parts->take(sink, &parts[i]->sink, &taken, &err), 0);
+        ck_assert_int_eq(taken, 1);
+        ck_assert_ptr_null(builder->idle_of_parts[0]);
+        sink->parts->free(&parts[i]->sink);
+    }
+    struct ids_trace *trace = finish(builder);
+    check_sums(trace, counts, 2);
+    ids_trace_free(trace);
+}
+END_TEST
+
 IDS_RUN_SUITE("builder", all_of_it, a_part, too_much, hosts_lie_far, what_lies_far_is_not_held,
-              without_room_hosts_are_held, a_far_list_may_grow)
+              without_room_hosts_are_held, a_far_list_may_grow, parts_read_in_the_same_memory)

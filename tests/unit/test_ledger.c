@@ -1,5 +1,7 @@
 /* lib/analysis: the ledger, who waits for whom, and what is advised then, over texts of formats/mini.c. */
 #include "lib/analysis/balance.h"
+#include "lib/analysis/booking.h"
+#include "lib/base/parallel.h"
 #include "tests/support/ledger_text.h"
 #include "tests/support/suite.h"
 
@@ -473,6 +475,45 @@ START_TEST(every_account_has_its_words) {
 }
 END_TEST
 
+/* ---- what is held at a time ---- */
+
+static size_t held_at_most;
+
+/* Where devices are swept, those behind them that have gaps are counted, and what is summed up is let go. */
+static int count_held(struct ids_analysis *of, uint32_t from, uint32_t to, struct ids_error *error) {
+    size_t held = 0;
+    (void)error;
+    for (size_t b = from; b < of->busy_count; b++) held += of->busy[b].gap_count > 0;
+    if (held > held_at_most) held_at_most = held;
+    for (uint32_t b = from; b < to; b++) of->busy[b].gap_count = 0;
+    return 0;
+}
+
+/* 32 devices with a gap each. Two threads have four parts each, so 4 devices a part; four parts are booked at a
+ * time. */
+START_TEST(gaps_of_few_devices_are_held) {
+    enum { DEVICES = 32, AT_A_TIME = 16 };
+    static char text[8192];
+    size_t used = 0;
+    for (int d = 0; d < DEVICES; d++)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "plane /device:GPU:%d\nline 1 \"Stream #1\"\n0us 10us k1\n20us 10us k2\n", d);
+    trace = mini_trace(text);
+    analysis = (struct ids_analysis){.trace = trace};
+    ids_params_default(&analysis.params);
+    ck_assert_int_eq(ids_steps_make(&analysis, &err), 0);
+    ck_assert_int_eq(ids_busy_make(&analysis, &err), 0);
+    ck_assert_int_eq(ids_steps_trim(&analysis, &err), 0);
+    held_at_most = 0;
+    ids_jobs_set(2, 0);
+    ck_assert_msg(!ids_ledger_make(&analysis, NULL, count_held, &err), "%s", err.text);
+    ids_jobs_set(1, 0);
+    ck_assert_uint_eq(analysis.busy_count, DEVICES);
+    ck_assert_uint_eq(held_at_most, AT_A_TIME);
+    done();
+}
+END_TEST
+
 IDS_RUN_SUITE("ledger", before_a_launch_the_time_is_the_hosts, python_is_the_programs_own_function, whose_thread_counts,
               inside_and_behind_a_launch, a_short_gap_is_the_price_of_a_launch, launching_after_a_wait_is_the_waits,
               first_use_is_the_runtimes, a_rare_long_call_is_a_first_use, two_moments_are_one_wait,
@@ -480,4 +521,4 @@ IDS_RUN_SUITE("ledger", before_a_launch_the_time_is_the_hosts, python_is_the_pro
               a_host_that_does_not_record_is_the_profilers, calls_that_compile_are_compiling,
               what_runs_counts_before_what_waits, the_last_to_come_is_waited_for, late_is_who_did_more,
               who_waits_for_whom, more_work_than_the_others_is_advised_on, compute_is_said_first_where_it_is_nearly_all,
-              gaps_of_a_tpu, every_account_has_its_words)
+              gaps_of_a_tpu, every_account_has_its_words, gaps_of_few_devices_are_held)
