@@ -75,8 +75,9 @@ const struct ids_table_def ids_not_donated_table = {
     kept_columns,
     IDS_COUNT_OF(kept_columns),
     "Arguments of programs that ran which are not donated, although results replace them and could take their memory: "
-    "a result has their shape and is made out of them element by element, in a part, or by a loop, and their name says "
-    "that they are state (params, opt_state, cache), or they are a tree of arrays that are all replaced. `share` is of "
+    "a result has their shape and is made out of them element by element, in a part, or by a loop, by however many of "
+    "these in a row, and their name says that they are state (params, opt_state, cache), or they are a tree of arrays "
+    "that are all replaced. `share` is of "
     "the program's memory, `donate` what to give to jax.jit. Whether the caller uses them afterwards, which donation "
     "forbids, the program does not say.",
     0,

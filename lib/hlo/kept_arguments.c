@@ -1,6 +1,7 @@
 #include "lib/hlo/kept_arguments.h"
 
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 #include "lib/fields/hlo.h"
 
 #include <stdlib.h>
@@ -25,7 +26,8 @@ struct argument {
 /* The parts of what the program returns. */
 struct results {
     uint32_t *values, *shapes;
-    uint8_t *is_made; /* 1: its argument is found */
+    uint8_t *is_made;        /* 1: its argument is found */
+    size_t *first_candidate; /* of matching.candidates; one more than there are results */
     uint32_t count;
 };
 
@@ -129,8 +131,86 @@ struct matching {
     struct ids_keymap *places;
     struct argument *arguments;
     struct results results;
+    uint32_t *seen;       /* by instruction: the number + 1 of the result that last came through it */
+    uint32_t *candidates; /* of arguments: out of which each result is made, the nearest first */
+    size_t candidate_count, candidate_room;
+    int64_t budget; /* of steps that may still be taken: a damaged program must not take a minute */
     uint32_t now;
 };
+
+/* --- what a result is made out of ------------------------------------------------------------------------------- */
+
+/* The values on the way from a result back to arguments, the nearest first; a longer way is not gone to its end. */
+enum { MOST_MAKERS = 256 };
+struct makers {
+    const struct ids_hlo_instruction *at[MOST_MAKERS];
+    uint32_t count;
+};
+
+static int is_of_size(const struct ids_hlo_module *module, uint32_t left, uint32_t right) {
+    return is_array(module, left) && module->shapes[left].bytes == module->shapes[right].bytes &&
+           module->shapes[left].element == module->shapes[right].element;
+}
+
+/* Puts together what may be smaller, or holds several arrays: its operands are looked at whatever their size. */
+static int joins(const struct ids_hlo_instruction *maker) {
+    return ids_text_is(maker->opcode, "concatenate") || ids_text_is(maker->opcode, "tuple");
+}
+
+/* A fusion or call in which a product of matrices is computed: behind it are what gradients are made of. */
+static int has_product(struct matching *matching, const struct ids_hlo_instruction *maker) {
+    const struct ids_hlo_module *module = matching->module;
+    static const char *const products[] = {"dot", "convolution", "custom-call"};
+    for (uint32_t k = 0; k < maker->called.count; k++) {
+        uint64_t called = module->called[maker->called.first + k];
+        if (called >= module->computation_count) continue;
+        const struct ids_hlo_range *inside = &module->computations[called].instructions;
+        for (uint32_t i = inside->first; i < inside->first + inside->count; i++) {
+            if (matching->budget-- <= 0) return 1;
+            for (size_t p = 0; p < sizeof products / sizeof *products; p++) {
+                if (ids_text_is(module->instructions[i].opcode, products[p])) return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* A value on the way: an argument, or what else is to be looked behind. -1 when memory ran out. */
+static int come_to(struct matching *matching, struct makers *makers, const struct ids_hlo_instruction *value,
+                   uint32_t result) {
+    const struct ids_hlo_instruction *source = source_of(matching->module, value);
+    if (!source || matching->seen[source - matching->module->instructions] == result + 1) return 0;
+    matching->seen[source - matching->module->instructions] = result + 1;
+    const struct argument *argument = argument_of(matching->module, source, matching->places, matching->arguments);
+    if (argument) {
+        uint32_t *fresh = IDS_PUSH(matching->candidates, matching->candidate_count, matching->candidate_room);
+        if (!fresh) return -1;
+        *fresh = (uint32_t)(argument - matching->arguments);
+    } else if (makers->count < MOST_MAKERS) {
+        makers->at[makers->count++] = source;
+    }
+    return 0;
+}
+
+/* The arguments out of which a result is made, by however many updates one after another. The last of them may have
+ * the product of matrices in it by which it updates. -1 when memory ran out. */
+static int find_candidates(struct matching *matching, uint32_t result) {
+    const struct ids_hlo_module *module = matching->module;
+    struct makers makers = {.count = 0};
+    if (come_to(matching, &makers, &module->instructions[matching->results.values[result]], result)) return -1;
+    for (uint32_t m = 0; m < makers.count && matching->budget > 0; m++) {
+        const struct ids_hlo_instruction *maker = makers.at[m];
+        if (!updates(maker) || (m && has_product(matching, maker))) continue;
+        for (uint32_t i = 0; i < maker->operands.count && matching->budget-- > 0; i++) {
+            const struct ids_hlo_instruction *operand = operand_of(module, maker, i);
+            if (!operand || (!joins(maker) && !joins(operand) &&
+                             !is_of_size(module, operand->shape, matching->results.shapes[result])))
+                continue;
+            if (come_to(matching, &makers, operand, result)) return -1;
+        }
+    }
+    return 0;
+}
 
 static int find_argument(struct matching *matching, uint32_t result, int is_first, int depth);
 
@@ -138,7 +218,7 @@ static int find_argument(struct matching *matching, uint32_t result, int is_firs
  * result's memory already. */
 static int give(struct matching *matching, struct argument *argument, uint32_t result, int is_first, int depth) {
     uint64_t shape = matching->module->shapes[matching->results.shapes[result]].fingerprint;
-    if (!argument || argument->shape != shape || argument->tried == matching->now) return 0;
+    if (argument->shape != shape || argument->tried == matching->now) return 0;
     if (argument->is_first != is_first || (argument->is_input && !argument->is_donated)) return 0;
     argument->tried = matching->now;
     if (argument->replaced && !find_argument(matching, argument->replaced - 1, is_first, depth + 1)) return 0;
@@ -149,16 +229,10 @@ static int give(struct matching *matching, struct argument *argument, uint32_t r
 /* The argument that a result replaces: one of its shape out of which it is made. */
 static int find_argument(struct matching *matching, uint32_t result, int is_first, int depth) {
     enum { DEEPEST = 64 };
-    const struct ids_hlo_module *module = matching->module;
-    const struct ids_hlo_instruction *maker =
-        source_of(module, &module->instructions[matching->results.values[result]]);
-    if (!maker || depth > DEEPEST) return 0;
-    struct argument *itself = argument_of(module, maker, matching->places, matching->arguments);
-    if (itself) return give(matching, itself, result, is_first, depth);
-    for (uint32_t i = 0; updates(maker) && i < maker->operands.count; i++) {
-        struct argument *operand =
-            argument_of(module, source_of(module, operand_of(module, maker, i)), matching->places, matching->arguments);
-        if (give(matching, operand, result, is_first, depth)) return 1;
+    const size_t *first = &matching->results.first_candidate[result];
+    if (depth > DEEPEST) return 0;
+    for (size_t c = first[0]; c < first[1] && matching->budget-- > 0; c++) {
+        if (give(matching, &matching->arguments[matching->candidates[c]], result, is_first, depth)) return 1;
     }
     return 0;
 }
@@ -194,8 +268,16 @@ static int match_results(const struct ids_hlo_module *module, const struct ids_h
     results->values = calloc(room, sizeof *results->values);
     results->shapes = calloc(room, sizeof *results->shapes);
     results->is_made = calloc(room, sizeof *results->is_made);
-    int failed = !results->values || !results->shapes || !results->is_made;
+    results->first_candidate = calloc(room + 1, sizeof *results->first_candidate);
+    matching.budget = 64 * (int64_t)(module->instruction_count + module->operand_count);
+    matching.seen = calloc(module->instruction_count + 1, sizeof *matching.seen);
+    int failed =
+        !results->values || !results->shapes || !results->is_made || !results->first_candidate || !matching.seen;
     if (!failed) list_results(&matching, root);
+    for (uint32_t r = 0; r < results->count && !failed; r++) {
+        failed = find_candidates(&matching, r) < 0;
+        results->first_candidate[r + 1] = matching.candidate_count;
+    }
     for (int is_first = 1; is_first >= 0 && !failed; is_first--) {
         for (uint32_t r = 0; r < results->count; r++) {
             matching.now++;
@@ -205,6 +287,9 @@ static int match_results(const struct ids_hlo_module *module, const struct ids_h
     free(results->values);
     free(results->shapes);
     free(results->is_made);
+    free(results->first_candidate);
+    free(matching.seen);
+    free(matching.candidates);
     return -failed;
 }
 

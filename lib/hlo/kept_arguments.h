@@ -1,6 +1,6 @@
 /* kept_arguments.h - which arguments of a program are not donated although a result replaces them: it has their shape
- * and is made out of them, element by element, in a part, or by a loop. A gradient has the shape of its parameter too,
- * and is made out of products; it does not replace it. */
+ * and is made out of them, element by element, in a part, or by a loop, by however many of these in a row. A gradient
+ * has the shape of its parameter too, and is made out of products; it does not replace it. */
 #ifndef IDS_LIB_HLO_KEPT_ARGUMENTS_H
 #define IDS_LIB_HLO_KEPT_ARGUMENTS_H
 

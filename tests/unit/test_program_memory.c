@@ -69,6 +69,29 @@ static int made_of(const char *opcode, int size, const int *operands) {
 }
 #define MADE(opcode, size, ...) made_of((opcode), (size), (int[]){__VA_ARGS__, 0})
 
+/* Adds a fusion of one operand, with a product of matrices inside. */
+static int with_product(int size, int operand) {
+    struct pb out = {0}, inside = {0}, dot = {0}, packed = {0};
+    pb_text(&dot, 1, "inner");
+    pb_text(&dot, 2, "dot");
+    pb_message(&dot, 3, array(size));
+    pb_int(&dot, 35, ++next_id);
+    pb_text(&inside, 1, "fused");
+    pb_message(&inside, 2, dot);
+    pb_int(&inside, 5, 100 + next_id);
+    pb_int(&inside, 6, next_id);
+    pb_message(&program, 3, inside);
+    pb_text(&out, 1, "fusion");
+    pb_text(&out, 2, "fusion");
+    pb_message(&out, 3, array(size));
+    pb_varint(&packed, (uint64_t)operand);
+    pb_message(&out, 36, packed);
+    pb_int(&out, 38, 100 + next_id);
+    pb_int(&out, 35, ++next_id);
+    pb_message(&entry, 2, out);
+    return next_id;
+}
+
 static void result(int size, int id) {
     pb_message(&root_shape, 4, array(size));
     pb_varint(&root_operands, (uint64_t)id);
@@ -423,6 +446,41 @@ START_TEST(state_comes_first) {
 }
 END_TEST
 
+/* One layer after another is written into one cache, past a copy, a tuple and what stands in front of it; and a cache
+ * that rolls drops its oldest. Neither is donated, however many updates are in a row. */
+START_TEST(updated_several_times) {
+    begin();
+    int cache = argument("cache[0]", 4000), rolling = argument("cache[1]", 3000), x = argument("x", 10);
+    int at = MADE("copy", 4000, cache);
+    for (int layer = 0; layer < 12; layer++) at = MADE("dynamic-update-slice", 4000, at, x);
+    result(4000, MADE("conditional", 4000, x, MADE("tuple", 1, x, at)));
+    result(3000, MADE("concatenate", 3000, MADE("slice", 2990, MADE("add", 3000, rolling, rolling)), x));
+    end_results();
+    read_it();
+    ck_assert_uint_eq(memory.kept_count, 1);
+    ck_assert(keeps("cache", 28000, 2));
+    end();
+}
+END_TEST
+
+/* A gradient's way back to its parameter leads through products, in fusions too, and through values of another size.
+ * What a product itself is added to is updated. */
+START_TEST(a_long_way_is_no_update) {
+    begin();
+    int v = argument("params['v']", 2500), u = argument("params['u']", 2600);
+    result(2500, MADE("tanh", 2500, with_product(2500, v)));
+    result(2600, with_product(2600, u));
+    int w = argument("params['w']", 2000), b = argument("params['b']", 1500), x = argument("x", 3000);
+    result(2000, MADE("multiply", 2000, MADE("tanh", 2000, MADE("dot", 2000, x, w)), x));
+    result(1500, MADE("add", 1500, MADE("reduce", 1500, MADE("add", 3000, x, b)), x));
+    end_results();
+    read_it();
+    ck_assert_uint_eq(memory.kept_count, 1);
+    ck_assert(keeps("params['u']", 10400, 1));
+    end();
+}
+END_TEST
+
 START_TEST(names_of_state) {
     static const char *const yes[] = {"params", "model_params['w']", "opt_state", "kv_cache", "state.mu", "Weights"};
     static const char *const no[] = {"x", "batch['inputs']", "q", "estate", "labels", ""};
@@ -436,4 +494,4 @@ END_TEST
 IDS_RUN_SUITE("program_memory", sums_and_what_lives, only_what_lives_at_the_peak, without_heap_and_limits,
               state_that_is_not_donated, gradients_replace_nothing, donated_arguments, carried_by_a_loop,
               trees_without_a_name, one_tree_is_one_row, part_of_a_tree, gradients_are_no_state, state_comes_first,
-              names_of_state)
+              updated_several_times, a_long_way_is_no_update, names_of_state)
