@@ -330,16 +330,65 @@ static void put_shape(struct wording *to, const struct ids_hlo_module *module, u
     if (shape != IDS_HLO_NONE) put(to, text, ids_hlo_shape_text(module, shape, 1, text));
 }
 
+static uint8_t element_of(const struct ids_hlo_module *module, uint32_t instruction) {
+    uint32_t shape = module->instructions[instruction].shape;
+    return shape == IDS_HLO_NONE ? 0 : module->shapes[shape].element;
+}
+
+/* What is moved: of a conversion the first operand that has another type than the result, where there is one. */
+static uint64_t moved_by(const struct ids_hlo_module *module, const struct ids_hlo_waste *of, uint32_t instruction) {
+    const struct ids_hlo_range *operands = &module->instructions[instruction].operands;
+    for (uint32_t o = operands->first; o < operands->first + operands->count && of->kind == IDS_WASTE_CONVERT; o++) {
+        uint64_t operand = module->operands[o];
+        if (operand < module->instruction_count &&
+            element_of(module, (uint32_t)operand) != element_of(module, instruction))
+            return operand;
+    }
+    return operands->count ? module->operands[operands->first] : UINT64_MAX;
+}
+
+/* A fusion may convert to another type and back again: each type between, which its ends do not show. */
+static void put_types_between(struct wording *to, const struct ids_hlo_module *module, uint32_t fusion) {
+    uint32_t inside = ids_waste_inside(module, fusion);
+    uint8_t last = element_of(module, fusion);
+    if (inside >= module->computation_count) return;
+    const struct ids_hlo_range *range = &module->computations[inside].instructions;
+    for (uint32_t i = range->first; i < range->first + range->count; i++) {
+        int converts = ids_text_is(module->instructions[i].opcode, "convert");
+        if (!converts || element_of(module, i) == last) continue;
+        last = element_of(module, i);
+        if (last == element_of(module, fusion)) continue;
+        put_shape(to, module, i);
+        put_z(to, " -> ");
+    }
+}
+
+/* "f32[8]{0} -> bf16[8]{0}"; the result alone where a conversion shows no other type. */
+static void put_move(struct wording *to, const struct ids_hlo_module *module, const struct ids_hlo_waste *of,
+                     uint32_t from, uint32_t instruction) {
+    size_t before = to->length, first;
+    put_shape(to, module, from);
+    put_z(to, " -> ");
+    first = to->length;
+    int converts = of->kind == IDS_WASTE_CONVERT;
+    if (converts && element_of(module, from) == element_of(module, instruction))
+        put_types_between(to, module, instruction);
+    size_t last = to->length, length = first - before - strlen(" -> ");
+    put_shape(to, module, instruction);
+    if (!converts || last > first || to->length - last != length) return;
+    if (memcmp(to->text + before, to->text + last, length) != 0) return;
+    to->length = first - strlen(" -> ");
+    to->text[to->length] = '\0';
+}
+
 /* What it moves, from where, and for whom. */
 static void put_mover(struct wording *to, const struct ids_hlo_module *module, const struct ids_hlo_waste *of,
                       uint32_t instruction) {
-    const struct ids_hlo_range *operands = &module->instructions[instruction].operands;
-    uint64_t from = operands->count ? module->operands[operands->first] : UINT64_MAX;
-    if (from < module->instruction_count) {
-        put_shape(to, module, (uint32_t)from);
-        put_z(to, " -> ");
-    }
-    put_shape(to, module, instruction);
+    uint64_t from = moved_by(module, of, instruction);
+    if (from < module->instruction_count)
+        put_move(to, module, of, (uint32_t)from, instruction);
+    else
+        put_shape(to, module, instruction);
     if (from < module->instruction_count) {
         put_z(to, ", of ");
         put_name(to, module, (uint32_t)from);

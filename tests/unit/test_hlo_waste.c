@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { F32 = 11 };
+enum { F32 = 11, BF16 = 16 };
 
 static struct ids_hlo_module module;
 static struct ids_error err;
@@ -172,6 +172,41 @@ START_TEST(fusions_that_only_move) {
     ck_assert_str_eq(of_fusion("pad", "exponential"), "");
     ck_assert_str_eq(of_fusion("bitcast", NULL), "");
     ck_assert_str_eq(of_fusion("slice", NULL), "");
+}
+END_TEST
+
+/* The last instruction's elements are of another type. */
+static int as(uint8_t element) {
+    module.shapes[module.instructions[module.instruction_count - 1].shape].element = element;
+    return last();
+}
+
+/* A fusion that ends in the type in which it begins shows what is between; a conversion of the second operand its type;
+ * and one that leads nowhere no arrow. */
+START_TEST(conversions_show_their_types) {
+    begin();
+    int there_and_back = computation("there_and_back", 1);
+    int p = parameter("p", "64", 0);
+    ADD("narrow", "convert", "64", p, 0);
+    ADD("wide", "convert", "64", as(BF16), 0);
+    int of_second = computation("of_second", 1);
+    int q = parameter("q", "", 0), r = (parameter("r", "64", 1), as(BF16));
+    ADD("c", "convert", "64", r, 0);
+    ADD("t", "tuple", "64", last(), q, 0);
+    int nowhere = computation("nowhere", 1);
+    ADD("n", "convert", "64", parameter("s", "64", 0), 0);
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64", 0), y = (parameter("y", "64", 1), as(BF16));
+    int first = calls(ADD("f1", "fusion", "64", x, 0), there_and_back);
+    int second = calls(ADD("f2", "fusion", "64", first, y, 0), of_second);
+    int third = calls(ADD("f3", "fusion", "64", second, 0), nowhere);
+    ADD("s", "sort", "64", third, 0);
+    finish();
+    ck_assert_str_eq(waste_of(first), "convert");
+    ck_assert_str_eq(why(first), "f32[64] -> bf16[64] -> f32[64], of x, for f2");
+    ck_assert_str_eq(why(second), "bf16[64] -> f32[64], of y, for f3");
+    ck_assert_str_eq(why(third), "f32[64], of f2, for s");
+    end();
 }
 END_TEST
 
@@ -788,8 +823,9 @@ START_TEST(many_uses_of_a_long_body) {
 END_TEST
 
 IDS_RUN_SUITE("hlo_waste", constants_alone, what_a_loop_does_not_change, the_same_in_a_branch, the_same_in_two_branches,
-              fusions_that_only_move, copies_for_a_loop_are_kept_apart, pads_with_slices, recomputed_by_name,
-              again_only_where_there_are_two, again_inside_fusions, again_though_rewritten, again_though_it_only_moves,
-              again_first_by_value, again_is_not_what_the_first_pass_needs, again_in_loops, the_same_of_the_same,
-              collectives_of_what_all_have, collectives_one_after_the_other, collectives_of_which_a_slice_is_used,
-              attention_through_memory, what_stands_behind, what_could_not_be_fused, many_uses_of_a_long_body)
+              fusions_that_only_move, conversions_show_their_types, copies_for_a_loop_are_kept_apart, pads_with_slices,
+              recomputed_by_name, again_only_where_there_are_two, again_inside_fusions, again_though_rewritten,
+              again_though_it_only_moves, again_first_by_value, again_is_not_what_the_first_pass_needs, again_in_loops,
+              the_same_of_the_same, collectives_of_what_all_have, collectives_one_after_the_other,
+              collectives_of_which_a_slice_is_used, attention_through_memory, what_stands_behind,
+              what_could_not_be_fused, many_uses_of_a_long_body)
