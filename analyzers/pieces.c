@@ -3,6 +3,7 @@
 #include "lib/analysis/host_time.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
+#include "lib/model/waste.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,13 +46,14 @@ static void find_decider(const struct ids_analysis *analysis, struct ids_pieces 
 /* --- what it does ----------------------------------------------------------------------------------------------- */
 
 /* Whether an op copies or changes a layout and computes nothing: HLO's copy and transpose, TPU's category, and
- * PyTorch's copies. */
+ * PyTorch's copies. One of a few bytes, such as a loop's counter, is but a small op. */
 static int only_moves(const struct ids_trace *trace, const struct ids_ledger_entry *entry) {
     static const char *const names[] = {"copy",           "transpose",        "data formatting",
                                         "aten::copy_",    "aten::contiguous", "aten::clone",
                                         "aten::_to_copy", "aten::to",         NULL};
     if (!entry->evidence_op) return 0;
     const struct ids_op *op = &trace->ops[entry->evidence_op - 1];
+    if (ids_moves_little(op)) return 0;
     const char *texts[] = {ids_trace_text(trace, op->framework ? op->name : op->opcode),
                            ids_trace_text(trace, op->category)};
     for (int t = 0; t < 2; t++) {

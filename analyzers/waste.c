@@ -38,6 +38,7 @@ static const struct ids_column_def columns[] = {
     {"op", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_NAME},
     {"where", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"why", "why", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"bytes", "of each", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
     {"source", "source", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
 };
@@ -56,9 +57,9 @@ static const struct ids_table_def waste = {
     "scores. serial: something asynchronous is waited for as soon as it is begun. `time` is self time, `per_step` of "
     "it what a step has on a device (without steps: the window). `saving` is the most that a step could win, where the "
     "program proves it: all of what is repeated, replicated or constant, of what is invariant all rounds but one, half "
-    "of "
-    "an all-reduce that could be a reduce-scatter. "
-    "`why` is what shows it: what is moved, of what, and for whom.",
+    "of an all-reduce that could be a reduce-scatter. `why` is what shows it: what is moved, of what, and for whom. "
+    "`bytes` has the result of one op: advice on what moves, converts or pads leaves out what has less than 1,024, as "
+    "a loop's counter, which takes as long as any small op.",
     0,
 };
 
@@ -241,6 +242,7 @@ static void list(struct gathering *gathering, struct ids_report *report) {
             ids_text_value(ids_trace_text(trace, op->name)),
             place_of(report, trace, of),
             text_or_none(trace, op->waste_why),
+            op->result_bytes >= 0 ? ids_int_value(IDS_UNIT_BYTES, op->result_bytes) : ids_no_value(IDS_UNIT_BYTES),
             op->module == IDS_NONE ? ids_no_value(IDS_UNIT_NONE) : text_or_none(trace, trace->modules[op->module].name),
             text_or_none(trace, op->source),
         };

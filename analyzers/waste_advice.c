@@ -1,6 +1,7 @@
 #include "analyzers/waste_advice.h"
 
 #include "lib/base/saturate.h"
+#include "lib/model/waste.h"
 
 #include <string.h>
 
@@ -167,6 +168,12 @@ static const char *text_at(const struct ids_table *table, size_t row, const char
     return cell->missing ? NULL : cell->text;
 }
 
+/* What moves next to nothing: nothing could be saved by moving less. */
+static int moves_little(enum ids_waste waste, const struct ids_value *bytes) {
+    int moves = waste == IDS_WASTE_LAYOUT || waste == IDS_WASTE_CONVERT || waste == IDS_WASTE_PAD;
+    return moves && !bytes->missing && bytes->i < IDS_MOVES_LITTLE;
+}
+
 /* NULL: there is none. */
 static struct ids_waste_sum *sum_of(struct ids_waste_sum sums[IDS_WASTE_SENTENCES], enum ids_waste waste,
                                     const char *why) {
@@ -183,11 +190,13 @@ void ids_waste_sums(const struct ids_report *report, struct ids_waste_sum sums[I
     if (!table || !table->row_count) return;
     int64_t most_ps[IDS_WASTE_SENTENCES] = {0};
     int share = ids_table_column(table, "share"), step = ids_table_column(table, "per_step"),
-        saving = ids_table_column(table, "saving"), count = ids_table_column(table, "count");
+        saving = ids_table_column(table, "saving"), count = ids_table_column(table, "count"),
+        bytes = ids_table_column(table, "bytes");
     for (size_t row = 0; row < table->row_count; row++) {
         const char *why = text_at(table, row, "why");
-        struct ids_waste_sum *sum = sum_of(sums, waste_of(text_at(table, row, "waste")), why);
-        if (!sum) continue;
+        enum ids_waste waste = waste_of(text_at(table, row, "waste"));
+        struct ids_waste_sum *sum = sum_of(sums, waste, why);
+        if (!sum || moves_little(waste, ids_table_cell(table, row, bytes))) continue;
         int64_t step_ps = ids_table_cell(table, row, step)->i;
         if (!sum->rows++ || step_ps > most_ps[sum - sums]) { /* rows are in the order of what all the window has */
             most_ps[sum - sums] = step_ps;

@@ -10,6 +10,12 @@
  * when memory ran out. */
 int ids_wastes_find(struct ids_trace *trace);
 
+/* Of what moves fewer bytes than these nothing could be saved by moving less: it takes as long as any small op. */
+enum { IDS_MOVES_LITTLE = 1024 };
+static inline int ids_moves_little(const struct ids_op *op) {
+    return op->result_bytes >= 0 && op->result_bytes < IDS_MOVES_LITTLE;
+}
+
 /* Whether an event's time counts as its op's waste: a copy between memories belongs to the copies, wherever it was
  * called. One within the device's memory is what a kernel that copies is. */
 static inline int ids_is_wasted(const struct ids_trace *trace, const struct ids_event *event) {
