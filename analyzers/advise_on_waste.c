@@ -39,6 +39,8 @@ static void advise_on_waste(struct ids_adviser *adviser, struct ids_waste_sum *s
                                                adviser->analysis->busy[adviser->pieces.decider].device->kind);
     const char *more = sum->rows > 1 ? ids_report_text(report, " and %s more", IDS_COUNTED(sum->rows - 1, "op")) : "";
     int collective = ids_waste_is_collective(sum->waste);
+    /* Of what is to be changed here, the op says nothing: `why` names it. */
+    const char *cause = sum->waste == IDS_WASTE_WIDE && sum->why ? ids_report_text(report, ", %s", sum->why) : "";
     if (!words.problem) return;
     ids_adviser_give(
         adviser,
@@ -48,7 +50,7 @@ static void advise_on_waste(struct ids_adviser *adviser, struct ids_waste_sum *s
                              .account = ids_account_id(collective ? IDS_COMM_TRANSFER : IDS_WORK_COMPUTE),
                              .culprit = sum->op,
                              .where = sum->where,
-                             .what = ids_report_text(report, "%s: %s%s - %s", words.problem,
+                             .what = ids_report_text(report, "%s%s: %s%s - %s", words.problem, cause,
                                                      ids_say_name(adviser, sum->op, sum->where), more, words.remedy),
                              .evidence = ids_report_text(
                                  report, "%s%s on a device, %s of device time, %s%s%s",

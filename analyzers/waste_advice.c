@@ -16,12 +16,22 @@
     "let each device take its own part before the collective: give arrays their shardings (in_shardings, " \
     "with_sharding_constraint), so that XLA exchanges the slice alone"
 
+#define LEAVE_DOUBLE                                                                                               \
+    "where float64 is not needed, make that array or number float32 (dtype=jnp.float32: NumPy's are float64), or " \
+    "leave jax_enable_x64 off",                                                                                    \
+        "where float64 is not needed, make that tensor float32 (dtype=torch.float32: those of NumPy are float64)"
+
 enum { ACCELERATORS = 1 << IDS_DEVICE_GPU | 1 << IDS_DEVICE_TPU, ALL = -1 };
 
 /* "f32[8] -> c64[8], of ...": into complex numbers. */
 static int becomes_complex(const char *why) {
     const char *to = strstr(why, " -> c");
     return to && (!strncmp(to, " -> c64[", 8) || !strncmp(to, " -> c128[", 9));
+}
+
+/* "f32[8] -> f64[8], of ...": the wide type is the fault, and not what is converted to it. */
+static int becomes_double(const char *why) {
+    return strstr(why, " -> f64[") != NULL;
 }
 
 /* "f32[8,8]{1,0} -> f32[8,8]{1,0}, of ...": the same on either side. */
@@ -116,6 +126,7 @@ static const struct sentence {
      "Real arrays are converted to complex numbers",
      {"transform them as real numbers (jnp.fft.rfft and irfft), which computes and moves half as much",
       "transform them as real numbers (torch.fft.rfft and irfft), which computes and moves half as much"}},
+    {IDS_WASTE_CONVERT, ALL, becomes_double, "Arrays are converted to float64", {LEAVE_DOUBLE}},
     {IDS_WASTE_CONVERT,
      ALL,
      NULL,
@@ -130,6 +141,7 @@ static const struct sentence {
      {"choose sizes that need no padding (multiples of 128 for products on a TPU, of 8 on a GPU), or pad once ahead of "
       "the loop",
       NULL}},
+    {IDS_WASTE_WIDE, ALL, NULL, "The program computes in float64 beside narrower arguments", {LEAVE_DOUBLE}},
     {IDS_WASTE_ATTENTION, ACCELERATORS, NULL, "Attention writes its scores to memory", {FUSED_ATTENTION}},
     {IDS_WASTE_SERIAL,
      ALL,

@@ -11,9 +11,9 @@
 #include <string.h>
 
 const char *ids_waste_name(enum ids_waste waste) {
-    static const char *const names[] = {NULL,         "recomputed", "repeated", "constant", "invariant",
-                                        "replicated", "gathered",   "reduced",  "layout",   "convert",
-                                        "padding",    "attention",  "serial"};
+    static const char *const names[] = {NULL,         "recomputed", "repeated",  "constant", "invariant",
+                                        "replicated", "gathered",   "reduced",   "layout",   "convert",
+                                        "padding",    "wide",       "attention", "serial"};
     return (unsigned)waste < IDS_WASTE_COUNT ? names[waste] : NULL;
 }
 
@@ -247,6 +247,7 @@ static int look(struct ids_waste_graph *graph) {
     ids_keymap_done(&first);
     ids_waste_same(graph);
     ids_waste_collectives(graph);
+    ids_waste_wide(graph);
     ids_waste_attention(graph);
     ids_split_find(graph);
     return failed;
@@ -412,6 +413,19 @@ static void put_invariant(struct wording *to, const struct ids_hlo_module *modul
     put_z(to, rounds);
 }
 
+/* Which array or number makes the rest float64. */
+static void put_wide(struct wording *to, const struct ids_hlo_module *module, const struct ids_hlo_waste *of) {
+    if (of->other == IDS_HLO_NONE) {
+        put_z(to, "because of a number of float64 in it, or a conversion");
+        return;
+    }
+    put_z(to,
+          ids_text_is(module->instructions[of->other].opcode, "constant") ? "because of the constant " : "because of ");
+    put_name(to, module, of->other);
+    put_z(to, ", ");
+    put_shape(to, module, of->other);
+}
+
 static void put_attention(struct wording *to, const struct ids_hlo_module *module, const struct ids_hlo_waste *of,
                           uint32_t instruction) {
     put_z(to, "softmax ");
@@ -454,6 +468,9 @@ size_t ids_hlo_waste_text(const struct ids_hlo_module *module, const struct ids_
     case IDS_WASTE_CONVERT:
     case IDS_WASTE_PAD:
         put_mover(&to, module, of, instruction);
+        break;
+    case IDS_WASTE_WIDE:
+        put_wide(&to, module, of);
         break;
     case IDS_WASTE_ATTENTION:
         put_attention(&to, module, of, instruction);

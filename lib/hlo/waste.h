@@ -21,6 +21,7 @@ enum ids_waste {
     IDS_WASTE_LAYOUT,     /* copies, transposes, reshapes that move */
     IDS_WASTE_CONVERT,    /* converts elements and does nothing else */
     IDS_WASTE_PAD,        /* pads, with or without a slice, and does nothing else */
+    IDS_WASTE_WIDE,       /* computes in float64 beside narrower arguments, of which `other` is none */
     IDS_WASTE_ATTENTION,  /* a softmax between two products, `also` and `other`, that is written to memory */
     IDS_WASTE_SERIAL,     /* the end of something asynchronous, with nothing between it and the beginning */
     IDS_WASTE_COUNT,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { F32 = 11, BF16 = 16 };
+enum { F32 = 11, F64 = 12, BF16 = 16 };
 
 static struct ids_hlo_module module;
 static struct ids_error err;
@@ -752,6 +752,54 @@ START_TEST(the_same_in_two_branches) {
 }
 END_TEST
 
+/* ---- float64 beside what is narrower ---- */
+
+/* A table of so many numbers, an argument or not, is subtracted from x of f32[64], which is converted for it. Says what
+ * the difference and the product of it are. */
+static const char *with_table(const char *opcode, const char *dimensions, uint8_t element, uint8_t of_x) {
+    static char said[IDS_HLO_WASTE_TEXT + 16];
+    begin();
+    int fused = computation("fused", 1), p = (parameter("p", "64", 0), as(of_x));
+    int q = (parameter("q", dimensions, 1), as(element));
+    ADD("c", "convert", "64", p, 0);
+    ADD("d", "subtract", "64", as(element), q, 0);
+    as(element);
+    is_entry(computation("main", 0));
+    int x = (parameter("x", "64", 0), as(of_x)), table = last() + 1;
+    if (strcmp(opcode, "parameter"))
+        ADD("table", opcode, dimensions, 0);
+    else
+        parameter("table", dimensions, 1);
+    calls(ADD("f", "fusion", "64", x, as(element) /* of the table */, 0), fused);
+    int difference = as(element);
+    ADD("moved", "reshape", "64", difference, 0);
+    int moved = as(element);
+    ADD("dot", "dot", "64", moved, moved, 0);
+    int dot = as(element);
+    ADD("back", "convert", "64", dot, 0);
+    int back = last();
+    (void)table;
+    finish();
+    ck_assert_str_eq(waste_of(moved), "layout");
+    ck_assert_str_eq(waste_of(back), "convert");
+    ck_assert_str_eq(waste_of(difference), waste_of(dot));
+    snprintf(said, sizeof said, "%s %s", waste_of(dot), *waste_of(dot) ? why(dot) : "");
+    end();
+    return said;
+}
+
+START_TEST(float64_beside_what_is_narrower) {
+    ck_assert_str_eq(with_table("constant", "8", F64, F32), "wide because of the constant table, f64[8]");
+    ck_assert_str_eq(with_table("parameter", "8", F64, BF16), "wide because of table, f64[8]");
+    ck_assert_str_eq(with_table("parameter", "", F64, F32), "wide because of table, f64[]");
+    ck_assert_str_eq(with_table("constant", "", F64, F32),
+                     "wide because of a number of float64 in it, or a conversion");
+    ck_assert_str_eq(with_table("constant", "64", F64, F32), " "); /* as much of the one as of the other */
+    ck_assert_str_eq(with_table("constant", "8", F64, F64), " ");
+    ck_assert_str_eq(with_table("constant", "8", F32, BF16), " ");
+}
+END_TEST
+
 /* ---- why small ops are apart ---- */
 
 /* What stands behind a sine whose user is this op, or two of it. */
@@ -828,4 +876,4 @@ IDS_RUN_SUITE("hlo_waste", constants_alone, what_a_loop_does_not_change, the_sam
               again_though_it_only_moves, again_first_by_value, again_is_not_what_the_first_pass_needs, again_in_loops,
               the_same_of_the_same, collectives_of_what_all_have, collectives_one_after_the_other,
               collectives_of_which_a_slice_is_used, attention_through_memory, what_stands_behind,
-              what_could_not_be_fused, many_uses_of_a_long_body)
+              what_could_not_be_fused, float64_beside_what_is_narrower, many_uses_of_a_long_body)

@@ -60,6 +60,7 @@ static const struct {
     {"layout", "Arrays are only copied or transposed"},
     {"convert", "Arrays are only converted to another dtype"},
     {"padding", "Arrays are only padded"},
+    {"wide", "The program computes in float64"},
     {"attention", "Attention writes its scores to memory"},
     {"serial", "Asynchronous copies or collectives are waited for as soon as they begin"},
 };
@@ -171,6 +172,8 @@ START_TEST(words_go_by_what_moves) {
         {IDS_WASTE_CONVERT, "f32[8]{0} -> c64[8]{0}, of x, for fft.0", "Real arrays"},
         {IDS_WASTE_CONVERT, "f64[8]{0} -> c128[8]{0}", "Real arrays"},
         {IDS_WASTE_CONVERT, "f32[8]{0} -> bf16[8]{0}, of c64[1]", "another dtype"},
+        {IDS_WASTE_CONVERT, "f32[8]{0} -> f64[8]{0}, of argument p['w'], for dot.1", "converted to float64"},
+        {IDS_WASTE_CONVERT, "f64[8]{0} -> f32[8]{0}, of x", "another dtype"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ids_remedy said = ids_waste_remedy(cases[i].waste, cases[i].why, IDS_JAX, IDS_DEVICE_CPU);
