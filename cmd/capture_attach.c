@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 enum { PATH_BYTES = 4 * PATH_MAX, PS_PER_NS = 1000, MISSED_MAX = 20 };
+static const char no_hook[] = "--attach has no hook in the program (idsprof capture -- PROGRAM samples them)";
 static const int64_t default_duration_ns = 2000000000, least_duration_ns = 1000000;
 
 /* ---- Ctrl-C ---- */
@@ -94,9 +95,11 @@ static const char *time_text(int64_t ns, char *room, size_t size) {
     return ids_value_format(ids_int_value(IDS_UNIT_TIME, ns * PS_PER_NS), room, size);
 }
 
-static void print_missed(const struct ids_attach *attach) {
+/* A profiler server samples no stacks, and idsprof has no hook in the program that could. */
+static void print_missed(const struct ids_attach *attach, const struct ids_attach_plan *plan) {
     size_t said = 0, failed = ids_attach_count(attach, IDS_PEER_FAILED);
-    if (!failed) ids_say_wrapped("missed", "nothing");
+    int is_without_stacks = plan->no_stacks && failed < attach->count;
+    if (!failed && !is_without_stacks) ids_say_wrapped("missed", "nothing");
     for (size_t i = 0; i < attach->count && said < MISSED_MAX; i++) {
         const struct ids_peer *peer = &attach->peers[i];
         if (peer->fate != IDS_PEER_FAILED) continue;
@@ -107,6 +110,7 @@ static void print_missed(const struct ids_attach *attach) {
     if (failed > said)
         ids_say_wrapped("missed", "%s; idsprof-run.json names them",
                         IDS_COUNTED((int64_t)(failed - said), "more host"));
+    if (is_without_stacks) ids_say_wrapped("missed", "stacks, not sampled: %s", plan->no_stacks);
 }
 
 static void print_caught(const struct ids_attach *attach, const struct ids_attach_plan *plan) {
@@ -194,7 +198,7 @@ static int attach_into(const struct ids_attach_plan *plan, const struct named *n
     code = ids_attach_record_write(plan, attach, err);
     if (code) return code;
     if (!settings->quiet) print_caught(attach, plan);
-    if (!settings->quiet || failed) print_missed(attach);
+    if (!settings->quiet || failed) print_missed(attach, plan);
     if (!settings->quiet && failed < attach->count) {
         char quoted[PATH_BYTES];
         ids_say_wrapped("folder", "%s", shown);
@@ -236,6 +240,7 @@ int ids_capture_attach(const struct ids_capture_options *options, const struct i
             .host_level = settings->plan.host_level,
             .device_level = settings->plan.device_level,
             .python_level = settings->plan.python_level,
+            .no_stacks = settings->plan.stacks ? no_hook : NULL,
             .max_size = (uint64_t)(settings->plan.max_size > 0 ? settings->plan.max_size : 0),
             .stopping = &stopping};
         code = attach_into(&plan, &named, settings, shown_path(folder.path), &attach, err);

@@ -14,6 +14,7 @@ struct ids_attach_plan {
     const char *folder, *run; /* of the capture; FOLDER/.idsprof is there */
     int64_t duration_ns, grace_ns;
     int64_t host_level, device_level, python_level;
+    const char *no_stacks;                 /* why stacks that are asked for are not sampled; NULL: none are */
     uint64_t max_size;                     /* of a profile; 0: any */
     const volatile sig_atomic_t *stopping; /* 1: end the sessions and take what they have; 2: end now; NULL: never */
 };

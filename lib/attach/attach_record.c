@@ -91,6 +91,7 @@ static void put_record(struct ids_json *json, const void *what) {
     put_number(json, "asked_within_ns", attach->asked_within_ns);
     ids_json_key(json, "stopped_early");
     ids_json_bool(json, attach->was_stopped);
+    put_text(json, "no_stacks", record->plan->no_stacks);
     ids_json_key(json, "hosts");
     ids_json_array(json, IDS_JSON_BROKEN);
     for (size_t i = 0; i < attach->count; i++) put_peer(json, &attach->peers[i]);

@@ -72,7 +72,9 @@ with Stub('answer', XSPACE) as a, Stub('answer', XSPACE, '::1', piece=7) as b, S
     check(both.code == 0, f'two hosts end with {both.code}: {both.err}')
     check(both.files() == {f'127.0.0.1_{a.port}.xplane.pb': XSPACE, f'__1_{b.port}.xplane.pb': XSPACE, f'localhost_{c.port}.xplane.pb': XSPACE},
           f'files are not what was sent: { {k: len(v) for k, v in both.files().items()} }')
-    check('missed  nothing' in both.err and '50.00 ms on 3 hosts' in both.err, both.err)
+    unsampled = 'missed stacks, not sampled: --attach has no hook in the program (idsprof capture -- PROGRAM samples them)'
+    check(unsampled in re.sub(' +', ' ', both.text) and 'missed  nothing' not in both.err and '50.00 ms on 3 hosts' in both.err, both.err)
+    check(both.record['attach']['no_stacks'] == unsampled.split(': ')[1], both.record)
     request = a.requests[0]
     check(request[1] == 50 and request[9] == 1 and request[7].decode() == f'127.0.0.1_{a.port}', f'the request is {request}')
     check(request[6].decode() == both.record['run'] and request[5].decode() == str(both.folder / 'plugins/profile'), f'{request}')
@@ -213,7 +215,8 @@ def serve(*behaviours):
 
 
 serving = serve('http1', 'answer', 'closes')
-found = Attach([str(serving.pid)])
+found = Attach([str(serving.pid)], '--stacks', '0')
+check(found.record['attach']['no_stacks'] is None and 'stacks' not in found.err, found.err)
 check(found.code == 0 and found.files() == {f'127.0.0.1_{serving.ports[1]}.xplane.pb': XSPACE} and 'missed  nothing' in found.err, found.err)
 serving.kill()
 serving.wait()
