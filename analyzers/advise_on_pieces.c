@@ -154,8 +154,14 @@ static const char *say_sampled(const struct ids_adviser *adviser, const struct i
         if (trace->samplings[i].period_ps > period_ps) period_ps = trace->samplings[i].period_ps;
     }
     if (!entry->is_sampled || !period_ps) return "";
+    int64_t inferred_ps = entry->time_ps[IDS_PLACE_INFERRED];
     return ids_report_text(adviser->report, "; by stacks sampled every %s%s", ids_say_time(adviser, period_ps),
-                           entry->is_guess ? ", of which not each call has one: there the place is inferred" : "");
+                           inferred_ps
+                               ? ids_report_text(adviser->report,
+                                                 ", of which not each call has one: there, %s of its time, the "
+                                                 "place is inferred",
+                                                 ids_say_share(adviser, inferred_ps, ids_ledger_entry_time(entry)))
+                               : "");
 }
 
 static struct ids_remedy remedy_of_piece(const struct ids_adviser *adviser, const struct ids_piece *piece,

@@ -44,7 +44,8 @@ static const struct ids_metric_def metrics[] = {
 #include "lib/model/account.def"
     {"ledger.recorded_share", "recorded", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "The part of the ledger's time whose account is known from an event that covers it.",
-     "SELECT sum(dur_ps * (known = 'recorded')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
+     "SELECT sum(dur_ps * (known IN ('recorded', 'place inferred'))) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run "
+     "AND counts = 1"},
     {"ledger.inferred_share", "inferred", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "The part of the ledger's time whose account follows from order or adjacency.",
      "SELECT sum(dur_ps * (known = 'inferred')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
@@ -100,7 +101,8 @@ static const struct ids_table_def entries = {
     entry_columns,
     IDS_COUNT_OF(entry_columns),
     "One row per account and culprit, most time first. `time` is over all devices, in the steps where there are steps, "
-    "else in the window; `per_step` the mean per step and device; `known` how most of it is known; `evidence` the "
+    "else in the window; `per_step` the mean per step and device; `known` how most of it and its place is known; "
+    "`evidence` the "
     "event, or the innermost activity of the host, that says so; `meanwhile` what the host did for most of the longest "
     "device.queue.",
     0,
@@ -173,7 +175,7 @@ static int sum_accounts(const struct ids_analysis *analysis, struct account_sum 
         struct account_sum *sum = &sums[entry->account];
         int64_t time_ps = ids_ledger_entry_time(entry);
         ids_sum(&sum->time_ps, time_ps);
-        ids_sum(&sum->recorded_ps, entry->time_ps[IDS_RECORDED]);
+        ids_sum(&sum->recorded_ps, ids_ledger_entry_recorded(entry));
         if (entry->culprit && time_ps && (!sum->most || time_ps > ids_ledger_entry_time(sum->most))) sum->most = entry;
     }
     return add_squares(analysis, sums);
@@ -238,10 +240,6 @@ static int list_entries(const struct ids_analysis *analysis, struct ids_report *
     for (size_t i = 0; i < count; i++) {
         const struct ids_ledger_entry *entry = order[i];
         int64_t time_ps = ids_ledger_entry_time(entry);
-        enum ids_known known = IDS_RECORDED;
-        for (int k = 0; k < IDS_KNOWN_COUNT; k++) {
-            if (entry->time_ps[k] > entry->time_ps[known]) known = (enum ids_known)k;
-        }
         struct ids_value cells[] = {
             ids_text_value(ids_account_id((enum ids_account)entry->account)),
             ids_int_value(IDS_UNIT_TIME, time_ps),
@@ -252,7 +250,7 @@ static int list_entries(const struct ids_analysis *analysis, struct ids_report *
             ids_int_value(IDS_UNIT_TIME, entry->longest_ps),
             ids_int_value(IDS_UNIT_TIME, entry->longest_at_ps - analysis->first_ps),
             ids_text_value(analysis->busy[entry->longest_device].device->key),
-            ids_text_value(ids_known_name(known)),
+            ids_text_value(ids_known_name(ids_ledger_entry_known(entry))),
             ids_text_value(entry->evidence ? ids_trace_name(analysis->trace, entry->evidence - 1)
                                            : text_of(ledger, entry->recorded)),
             ids_text_value(text_of(ledger, entry->meanwhile)),
@@ -292,13 +290,15 @@ static void idle_figures(const struct ids_analysis *analysis, struct ids_report 
 
 static void known_figures(const struct ids_analysis *analysis, struct ids_report *report, const struct whole *whole,
                           const struct account_sum *sums) {
-    static const char *const ids[IDS_KNOWN_COUNT] = {"ledger.recorded_share", "ledger.inferred_share",
-                                                     "ledger.unknown_share"};
-    int64_t known_ps[IDS_KNOWN_COUNT] = {0}, host_ps = 0;
+    static const char *const ids[] = {"ledger.recorded_share", "ledger.inferred_share", "ledger.unknown_share"};
+    int64_t known_ps[IDS_COUNT_OF(ids)] = {0}, host_ps = 0;
     for (size_t e = 0; e < analysis->ledger.entry_count; e++) {
-        for (int k = 0; k < IDS_KNOWN_COUNT; k++) ids_sum(&known_ps[k], analysis->ledger.entries[e].time_ps[k]);
+        const struct ids_ledger_entry *entry = &analysis->ledger.entries[e];
+        ids_sum(&known_ps[0], ids_ledger_entry_recorded(entry));
+        ids_sum(&known_ps[1], entry->time_ps[IDS_INFERRED]);
+        ids_sum(&known_ps[2], entry->time_ps[IDS_UNKNOWN]);
     }
-    for (int k = 0; k < IDS_KNOWN_COUNT; k++) {
+    for (size_t k = 0; k < IDS_COUNT_OF(ids); k++) {
         ids_report_metric(report, ids[k], NULL, ids_real_value(IDS_UNIT_RATIO, part_of(known_ps[k], whole->time_ps)));
     }
     for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {

@@ -6,8 +6,16 @@
 #include <stdlib.h>
 
 const char *ids_known_name(enum ids_known known) {
-    static const char *const names[IDS_KNOWN_COUNT] = {"recorded", "inferred", "unknown"};
+    static const char *const names[IDS_KNOWN_COUNT] = {"recorded", "inferred", "unknown", "place inferred"};
     return known < IDS_KNOWN_COUNT ? names[known] : "";
+}
+
+enum ids_known ids_ledger_entry_known(const struct ids_ledger_entry *entry) {
+    enum ids_known most = IDS_RECORDED;
+    for (int known = 0; known < IDS_KNOWN_COUNT; known++) {
+        if (entry->time_ps[known] > entry->time_ps[most]) most = (enum ids_known)known;
+    }
+    return most;
 }
 
 static uint64_t key_of_entry(enum ids_account account, uint32_t culprit, uint32_t where) {
@@ -57,7 +65,6 @@ int ids_ledger_entry_take(struct ids_ledger *ledger, struct ids_ledger_entry *en
     if (other->op) ids_ledger_entry_note_op(entry, trace, other->op - 1);
     entry->is_mixed |= other->is_mixed;
     entry->is_sampled |= other->is_sampled;
-    entry->is_guess |= other->is_guess;
     entry->intervals += other->intervals;
     for (int known = 0; known < IDS_KNOWN_COUNT; known++) ids_sum(&entry->time_ps[known], other->time_ps[known]);
     ids_sum(&entry->in_window_ps, other->in_window_ps);

@@ -18,11 +18,12 @@
 #include "lib/model/account.h"
 #include "lib/model/trace.h"
 
-/* How the account of a moment is known. */
+/* How the account of a moment is known, and with it the place that is told. All that is said of it anywhere is this. */
 enum ids_known {
     IDS_RECORDED, /* an event covers that very time, or both its ends are events' */
     IDS_INFERRED, /* by order or adjacency */
     IDS_UNKNOWN,
+    IDS_PLACE_INFERRED, /* an event covers it; that it was called there, samples saw of other calls of the same alone */
     IDS_KNOWN_COUNT
 };
 const char *ids_known_name(enum ids_known known);
@@ -59,7 +60,6 @@ struct ids_ledger_entry {
     struct ids_recurrence recurs;      /* in which steps, over all devices */
     uint32_t evidence, evidence_op; /* an event of the longest interval: its name and its op, each index + 1; 0 none */
     uint8_t is_sampled;             /* its function or line is known from sampled stacks */
-    uint8_t is_guess;               /* in part from samples of other calls of the same alone */
     uint32_t recorded;              /* of the host's accounts: what was recorded there, as the file calls it */
     uint32_t meanwhile;             /* of device.queue: what the host did for most of the longest interval, "host.sync
                                      * hipMemcpyWithStream" */
@@ -144,7 +144,15 @@ void ids_ledger_entry_note_op(struct ids_ledger_entry *entry, const struct ids_t
 int ids_ledger_entry_take(struct ids_ledger *ledger, struct ids_ledger_entry *entry, const struct ids_ledger *theirs,
                           const struct ids_ledger_entry *other, const struct ids_trace *trace);
 static inline int64_t ids_ledger_entry_time(const struct ids_ledger_entry *entry) {
-    return entry->time_ps[IDS_RECORDED] + entry->time_ps[IDS_INFERRED] + entry->time_ps[IDS_UNKNOWN];
+    int64_t time_ps = 0;
+    for (int known = 0; known < IDS_KNOWN_COUNT; known++) time_ps += entry->time_ps[known];
+    return time_ps;
 }
+/* What events cover of it. */
+static inline int64_t ids_ledger_entry_recorded(const struct ids_ledger_entry *entry) {
+    return entry->time_ps[IDS_RECORDED] + entry->time_ps[IDS_PLACE_INFERRED];
+}
+/* How most of it is known. */
+enum ids_known ids_ledger_entry_known(const struct ids_ledger_entry *entry);
 
 #endif

@@ -28,9 +28,15 @@ __attribute__((noinline)) static int find_idle_entry(struct ids_booking *booking
     if (entry->recorded == IDS_NO_TEXT) return -1;
     if (where.length || part->account == IDS_HOST_PYTHON)
         entry->is_sampled |= (uint8_t)ids_idle_name_is_sampled(names, part->name);
-    entry->is_guess |= (uint8_t)ids_idle_name_is_guess(names, part->name);
     *ret_found = (struct ids_found_entry){(uint32_t)(made + 1) & 0xffffff, part->account};
     return 0;
+}
+
+/* A place that other calls of the same tell is inferred, whatever covers the time. */
+static enum ids_known known_of(struct ids_booking *booking, const struct ids_idle_part *part) {
+    if (part->known == IDS_RECORDED && ids_idle_name_is_guess(ids_host_time_names(booking->host_time), part->name))
+        return IDS_PLACE_INFERRED;
+    return (enum ids_known)part->known;
 }
 
 static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
@@ -47,7 +53,7 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
                                            .entry = entry,
                                            .state = booking->stretch->state,
                                            .account = part->account,
-                                           .known = part->known};
+                                           .known = (uint8_t)known_of(booking, part)};
     return ids_book(booking, &interval, err);
 }
 

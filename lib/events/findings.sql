@@ -126,7 +126,7 @@ CREATE TABLE stretch (        -- the time of every active device, cut where its 
     start_ps INTEGER NOT NULL, -- since the origin of the run
     dur_ps INTEGER NOT NULL,  -- how long
     culprit INTEGER NOT NULL, -- culprit.id
-    known INTEGER NOT NULL,   -- 0 recorded, 1 inferred, 2 unknown
+    known INTEGER NOT NULL,   -- 0 recorded, 1 inferred, 2 unknown, 3 place inferred
     state INTEGER NOT NULL,   -- what the device did: 1 busy, 2 working, 4 compute, 8 collective, 16 copy, 32 H2D, 64 D2H, 128 copy beside the ops, 256 in the window of its figures
     step INTEGER,             -- step.id; NULL in none
     event INTEGER             -- event.id of the activity that it is about; NULL where it is about none

@@ -510,7 +510,7 @@ SELECT
     c.culprit AS culprit,     -- an op, a function, a call, a region, a rank; NULL where it is not known
     c.place AS place,         -- file:line, the path of an op, what the rank did; NULL where it is not known
     t.event AS event,         -- event.id of the activity that it is about; NULL where it is about none
-    CASE t.known WHEN 0 THEN 'recorded' WHEN 1 THEN 'inferred' ELSE 'unknown' END AS known, -- recorded, inferred, unknown
+    CASE t.known WHEN 0 THEN 'recorded' WHEN 1 THEN 'inferred' WHEN 3 THEN 'place inferred' ELSE 'unknown' END AS known, -- recorded, inferred, unknown, place inferred
     t.state & 1 AS is_busy,   -- 1: the device has activity
     (t.state >> 8) & 1 AS in_window, -- 1: in the window of its figures; 0: only a step reaches there
     CASE WHEN t.step IS NOT NULL THEN 1 WHEN EXISTS (SELECT 1 FROM step x WHERE x.run = d.run) THEN 0 ELSE (t.state >> 8) & 1 END AS counts, -- 1: the report's ledger counts it: it is in a step, or, without steps, in the window

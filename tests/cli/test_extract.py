@@ -360,7 +360,7 @@ def accounts(run, *arguments):
     for e in events:
         if e.get('cat') == 'idsprof':
             args = e['args']
-            check(args['known'] in ('recorded', 'inferred', 'unknown'), f'how it is known: {e}')
+            check(args['known'] in ('recorded', 'inferred', 'unknown', 'place inferred'), f'how it is known: {e}')
             found[threads[e['pid'], e['tid']]].append((e['ts'], round(e['ts'] + e['dur'], 9), e['name'], args.get('culprit'), args.get('step')))
         others += e['ph'] == 'X' and e.get('cat') != 'idsprof'
     return found, others

@@ -109,6 +109,16 @@ def check_python():
     check(words not in ' '.join(plain.split()) and "Python's tracer" not in plain, 'no Python recorded')
 
 
+def check_known():
+    """That the place of most calls is inferred, all that tell of them say, in the same words (tests/golden/test_mini.py has the advice)."""
+    path = SOURCE / 'testdata/mini/sampled_place_inferred.mini'
+    lines = [line for line in run('--explain', 'host.dispatch', path).stdout.split('\n') if 'train.py:12 main' in line]
+    check(len(lines) == 11 and all('place inferred' in line for line in lines), 'explain', lines)
+    found = subprocess.run([IDSPROF, 'query', path, "SELECT known, count(*), sum(dur_ps) FROM ledger WHERE culprit = 'g' GROUP BY known"],
+                           capture_output=True, text=True).stdout.split('\n')
+    check([line.split() for line in found[1:3]] == [['place', 'inferred', '11', '8756000000'], ['recorded', '1', '796000000']], 'the view', found)
+
+
 def check_refused():
     for arguments, words in ((('--by', 'host'), "invalid value 'host'"), (('--by', 'step', '--section', 'ops'), '--section ledger'),
                              (('--by', 'step', '--explain', 'host.python'), 'exclude each other'),
@@ -126,6 +136,7 @@ for path in RUNS:
 check_advice_leads_on()
 check_zeros()
 check_python()
+check_known()
 check_refused()
 for failure in failures:
     print('FAIL:', failure[:1000])

@@ -164,7 +164,7 @@ def unknown_share(found):
             idle += metric["value"]
             unknown += metric["value"] if name.endswith(".unknown") else 0
     inferred = sum((row["time"] or 0) for row in rows(found, "ledger")
-                   if row["known"] != "recorded" and re.match(r"(host|device)\.(?!unknown)", row["account"]))
+                   if row["known"] not in ("recorded", "place inferred") and re.match(r"(host|device)\.(?!unknown)", row["account"]))
     return (unknown + inferred) / idle if idle else 0.0
 
 
