@@ -136,10 +136,18 @@ static int may_catch_more(const struct ids_seen *seen) {
     return 0;
 }
 
-/* A process that was killed in a window leaves no profile, but perhaps its steps until then. */
-static int left_history(const struct ids_outcome *outcome, const char *folder) {
+static int ended_suddenly(const struct ids_seen *seen) {
+    for (size_t i = 0; i < seen->count; i++) {
+        if (!seen->processes[i].is_closed) return 1;
+    }
+    return 0;
+}
+
+/* A process that was killed before its window was closed, or opened, leaves no profile, but perhaps its steps until
+ * then. */
+static int left_history(const struct ids_outcome *outcome, const struct ids_seen *seen, const char *folder) {
     struct ids_report report;
-    if (outcome->files || !outcome->open) return 0;
+    if (outcome->files || !ended_suddenly(seen)) return 0;
     ids_report_init(&report);
     int left = ids_history_of_folder(folder, &report);
     ids_report_done(&report);
@@ -165,7 +173,7 @@ static void conclude(const struct capture *capture, const struct ids_capture_fol
     ids_outcome_find(record, &arena, &outcome);
     record->outcome = &outcome;
     if (record->seen && ids_sidecar_write(record, &err)) warn(&err);
-    int has_history = left_history(&outcome, folder->path);
+    int has_history = left_history(&outcome, &seen, folder->path);
     int is_kept = capture->settings.keep_empty || outcome.files || has_history || caught_something(folder->path) ||
                   record->lingers || may_catch_more(&seen);
     ids_capture_print(&outcome, is_kept ? ids_capture_shown_path(record->folder) : NULL, capture->settings.quiet);

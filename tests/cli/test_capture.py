@@ -470,6 +470,20 @@ def killed_with_history():
     check(not subprocess.run([IDSPROF, 'report', '--json', run.folder], capture_output=True, text=True).stdout, 'figures need a profile')
 
 
+    # Before its window as well, and in the same words.
+    run = Capture(['-s', '100'], [DOUBLE, 'wake', 'step:0:6:300000', 'kill:9'], keep_empty=False)
+    check(run.folder and (run.line('history') or '').endswith('draws the steps until then') and not run.files(), run.err)
+    if not run.folder:
+        return
+    shown = subprocess.run([IDSPROF, 'report', run.folder], capture_output=True, text=True)
+    drawn = re.search(r'\n  HISTORY .*\n  \S+ +(\d+) ', shown.stdout)
+    check(drawn and 2 <= int(drawn[1]) <= 6, shown.stdout)
+    check(shown.returncode == 2 and 'only the history of steps: the program ended by signal 9 (Killed) before step 100' in shown.stderr, shown.stderr)
+    # One that ends by itself has nothing to keep: it says to which step it came.
+    run = Capture(['-s', '100'], [DOUBLE, 'wake', 'step:0:6:300000'], keep_empty=False)
+    check(run.folder is None and run.line('history') is None, run.err)
+
+
 def secrets():
     """idsprof-run.json and what processes write beside it are their user's alone, and hold no secret of a command line."""
     secret = 'abcdefgh-secret-42'
