@@ -63,6 +63,20 @@ static int differ(const struct ids_seen_window *window, const struct shown *show
     return shown->last != window->last_step || (shown->running < 0 && shown->first != window->first_step);
 }
 
+static int is_by_step(const char *by) {
+    return !by || !strcmp(by, "step");
+}
+
+/* A window that opened inside of a step may show the end of that one, and one that closed inside of a step may not show
+ * the one that was begun: what is cut is the whole difference. */
+static int is_cut(const struct ids_seen_window *window, const struct shown *shown, int has_numbers) {
+    int64_t before = !is_by_step(window->opened_by) || shown->running >= 0, after = !is_by_step(window->closed_by);
+    if (shown->count > window->steps + before || shown->count < window->steps - after || !shown->count) return 0;
+    if (!has_numbers || shown->first < 0) return 1;
+    return shown->first <= window->first_step && shown->first >= window->first_step - before &&
+           shown->last <= window->last_step && shown->last >= window->last_step - after;
+}
+
 /* Where no step ended the window, the last one goes on beyond it, and the profile has no end of it. */
 static int last_is_not_whole(const struct ids_seen_window *window, const struct shown *shown) {
     int64_t begun = shown->count - (shown->running >= 0);
@@ -92,7 +106,7 @@ const char *ids_captured_steps_differ(const struct ids_run_files *run, struct id
     int found = captured(run, &seen, &window);
     for (size_t i = 0; i < seen.count; i++)
         is_annotated &= seen.processes[i].steps_source && !strcmp(seen.processes[i].steps_source, "annotation");
-    if (found && differ(&window, &shown, is_annotated))
+    if (found && differ(&window, &shown, is_annotated) && !is_cut(&window, &shown, is_annotated))
         text = ids_report_text(
             report, "capture counted %s (%lld to %lld) in this window, and the profile shows %s%s%s",
             IDS_COUNTED(window.steps, "step"), (long long)window.first_step, (long long)window.last_step,

@@ -17,7 +17,7 @@ os.environ['XDG_CACHE_HOME'] = str(ROOT / 'cache')
 failures = 0
 
 
-def run(name, *windows, by='step', source=None):
+def run(name, *windows, opened='step', by='step', source=None):
     """A capture of the profile with six steps; each window: (file, steps, first, last)."""
     folder = ROOT / name
     shutil.copytree(SOURCE / 'testdata' / 'cpu1_annotated' / 'plugins', folder / 'plugins')
@@ -26,7 +26,7 @@ def run(name, *windows, by='step', source=None):
     if source:
         lines.append({'t': 1, 'event': 'steps', 'source': source, 'name': 'train', 'number': 0})
     for number, (file, steps, first, last) in enumerate(windows, 1):
-        lines += [{'t': 2, 'event': 'opened', 'window': number, 'collector': 'jax', 'by': 'step', 'step': first},
+        lines += [{'t': 2, 'event': 'opened', 'window': number, 'collector': 'jax', 'by': opened, 'step': first},
                   {'t': 3, 'event': 'written', 'window': number, 'collector': 'jax', 'by': by, 'path': file, 'bytes': 1, 'first_step': first,
                    'last_step': last, 'steps': steps}]
     (folder / '.idsprof' / 'h.7.hello').write_text(''.join(json.dumps(line, separators=(',', ':')) + '\n' for line in lines))
@@ -56,9 +56,18 @@ same('as many', said(run('agrees', (FILE, 6, 0, 5))), [])
 same('no steps: a window by time', said(run('without', (FILE, 0, -1, -1))), [])
 same('another window of the capture', said(run('other', (OTHER, 3, 0, 2))), [])
 same('of two windows its own', said(run('two', (OTHER, 6, 0, 5), (FILE, 5, 1, 5))), WARNING)
-for by in 'time', 'trigger', 'signal':
-    same('the last is not whole: ' + by, said(run('last_' + by, (FILE, 7, 0, 6), by=by, source='annotation')),
-         ['capture counted 7 steps (0 to 6) in this window, and the profile shows 6 steps (0 to 5): step 6 ran when it closed, and is not whole'])
+for by in 'time', 'trigger', 'exit':
+    for source in 'annotation', 'executions':
+        same('the last is cut: ' + by, said(run(f'last_{by}_{source}', (FILE, 7, 0, 6), by=by, source=source)), [])
+        same('two are missing: ' + by, len(said(run(f'two_{by}_{source}', (FILE, 8, 0, 7), by=by, source=source))), 1)
+for by in 'slow', 'trigger', 'time':
+    for source in 'annotation', 'executions':
+        same('the first is cut: ' + by, said(run(f'first_{by}_{source}', (FILE, 5, 1, 5), opened=by, source=source)), [])
+        same('two too many: ' + by, len(said(run(f'many_{by}_{source}', (FILE, 4, 2, 5), opened=by, source=source))), 1)
+    same('others than that one: ' + by, len(said(run('apart_' + by, (FILE, 5, 2, 6), opened=by, source='annotation'))), 1)
+    same('both are cut: ' + by, said(run('both_' + by, (FILE, 6, 1, 6), opened=by, by='time', source='annotation')), [])
+same('the first is not its own, the last is cut', said(run('not_whole', (FILE, 7, 1, 7), by='time', source='annotation')),
+     ['capture counted 7 steps (1 to 7) in this window, and the profile shows 6 steps (0 to 5)'])
 same('a step ended it: no reason is known', said(run('last_step', (FILE, 7, 0, 6))),
      ['capture counted 7 steps (0 to 6) in this window, and the profile shows 6 steps (0 to 5)'])
 same('as many, and others', said(run('others', (FILE, 6, 1, 6), source='annotation')),
