@@ -417,6 +417,7 @@ static int fill_grid(struct ids_painter *painter, const struct ids_table *table,
     return fill_details(painter, table, grid);
 }
 
+/* The rows above and these are all: what other tables and advice count is their sum. */
 static void write_left_out(struct ids_painter *painter, const struct ids_grid *grid, const struct ids_table *table) {
     struct ids_phrase phrase = ids_phrase_begin();
     uint64_t rows = table->row_count - grid->row_count + (uint64_t)cut_before(table);
@@ -424,13 +425,19 @@ static void write_left_out(struct ids_painter *painter, const struct ids_grid *g
         struct ids_value count = ids_int_value(IDS_UNIT_COUNT, (int64_t)rows);
         ids_phrase_add(&phrase, "%s more with --top 0", ids_painter_value(painter, count));
     }
+    int64_t unlisted = table->rows_left_out - cut_before(table);
+    if (unlisted > 0) {
+        struct ids_value count = ids_int_value(IDS_UNIT_COUNT, unlisted);
+        ids_phrase_add(&phrase, "%s%s %s not listed", rows ? ", and " : "", ids_painter_value(painter, count),
+                       unlisted == 1 ? "that is" : "that are");
+    }
     int columns = 0;
     for (size_t i = 0; i < grid->column_count; i++) {
         if (grid->columns[i].left_out != IDS_GRID_TOO_WIDE) continue;
         ids_phrase_add(&phrase, "%s%s",
-                       columns++ ? ", "
-                       : rows    ? "; too wide: "
-                                 : "too wide: ",
+                       columns++              ? ", "
+                       : rows || unlisted > 0 ? "; too wide: "
+                                              : "too wide: ",
                        grid->columns[i].title);
     }
     if (columns) ids_phrase_add(&phrase, " (--full shows all)");

@@ -389,6 +389,8 @@ static void list_steps(const struct ids_history_file *file, struct steps *ret_st
         const struct step *step = &past.steps[i];
         int is_in = is_recorded(&past, i), is_whole = is_in && file->steps[i].stall_ns <= 0;
         int64_t longer_ns = step->is_slow ? step->took_ns - step->median_ns : 0;
+        if (step->is_slow && longer_ns <= 0)
+            longer_ns = 1; /* a rule may call each step slow; as many are as are told */
         ret_steps->slow[ret_steps->count] = (struct ids_missed_step){step->number, step->took_ns, longer_ns, is_whole};
         ret_steps->beside[ret_steps->count++] = (struct ids_slowdown_step){step->number, step->took_ns, is_in};
     }

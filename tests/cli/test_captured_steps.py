@@ -6,6 +6,7 @@ Environment: IDSPROF, IDS_SOURCE_DIR, TMPDIR.
 """
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -82,12 +83,12 @@ same('messages that are none', said(broken), [])
 
 # --- every tenth step takes long, and none of these is measured ---
 
-def with_history(name, slow=range(9, 100, 10), load=(0, 0, 0)):
-    """100 steps of 1 ms, of which some take 9 ms, such as 9, 19 and so on (collectors/common/history.h)."""
+def with_history(name, slow=range(9, 100, 10), load=(0, 0, 0), count=100):
+    """So many steps of 1 ms, of which some take 9 ms, such as 9, 19 and so on (collectors/common/history.h)."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
     begins = [0]
-    for number in range(100):
+    for number in range(count):
         begins.append(begins[-1] + (9000000 if number in slow else 1000000))
     head = struct.pack('<16s13q128s', b'idsprof steps 4\n', len(begins), 0, begins[-1], 0, 0, 0, 0, 0, 7, -1, *load, b'h')
     steps = b''.join(struct.pack('<qqffii', begin, number, 0, 0, 0, 0) for number, begin in enumerate(begins))
@@ -118,6 +119,20 @@ rows = json.loads(report(with_window('window'), '--json'))['tables']['slow_steps
 place = [column['id'] for column in rows['columns']].index('step')
 same('not slow for being recorded', sorted(row[place] for row in rows['rows']), [20, 32])
 
+def check_count(path, slow):
+    """The rows shown, those with --top 0 and those that are not listed are the slow steps of the history and of the advice."""
+    found = json.loads(report(path, '--json', '--no-cache', '--top', '0'))
+    history, = found['tables']['history']['rows']
+    columns = [column['id'] for column in found['tables']['history']['columns']]
+    same('slow in the history', history[columns.index('slow')], slow)
+    same('slow in the table', len(found['tables']['slow_steps']['rows']) + found['tables']['slow_steps'].get('rows_left_out', 0), slow)
+    same('slow in the advice', found['advice'][0]['what'].split(' of ')[0], str(slow))
+    told = re.search(r'TOP (\d+) SLOW STEPS .*?(\d+) more with --top 0, and (\d+) that are not listed', report(path, '--no-cache'), re.S)
+    same('the slow steps in words', told and sum(map(int, told.groups())), slow)
+    same('what is left out of all', f'{slow - 20} that are not listed' in report(path, '--no-cache', '--top', '0'), True)
+
+
+check_count(with_history('many', range(9, 290, 10), count=290), 28)
 rhythmic = with_history('rhythm')
 RECORDED = sorted(path for path in (SOURCE / 'testdata').iterdir() if (path / 'plugins').is_dir())
 same('recordings', len(RECORDED) > 8, True)
