@@ -22,6 +22,19 @@ static const struct ids_table_def compat_table = {
     0,
 };
 
+/* Why ours has no value, behind why the two differ. */
+static const char *with_reason(const struct ids_compat *compat, const struct ids_compat_figure *figure,
+                               const char *device, int has_ours) {
+    const char *ids[] = {figure->our_id, figure->per};
+    for (size_t i = 0; i < IDS_COUNT_OF(ids) && !has_ours; i++) {
+        const struct ids_metric *metric = ids[i] ? ids_report_find(compat->report, ids[i], device) : NULL;
+        if (metric && metric->value.missing && metric->reason)
+            return ids_report_text(compat->report, "%s; ours (%s) has no value: %s", figure->why, ids[i],
+                                   metric->reason);
+    }
+    return figure->why;
+}
+
 /* A metric in seconds, as a share or as a count; 0 where it has no value. */
 static int number_of(const struct ids_report *report, const char *id, const char *device, double *ret_number) {
     const struct ids_metric *metric = id ? ids_report_find(report, id, device) : NULL;
@@ -54,7 +67,7 @@ void ids_compat_put(struct ids_compat *compat, const struct ids_compat_figure *f
         ids_text_value(figure->device),
         ids_text_value(has_ours ? figure->our_id : NULL),
         ids_text_value(compat->peer),
-        ids_text_value(figure->why),
+        ids_text_value(with_reason(compat, figure, device, has_ours)),
     };
     IDS_ROW(compat->report, ids_report_table(compat->report, &compat_table), columns, row);
 }
@@ -63,13 +76,32 @@ void ids_compat_add(struct ids_spans *spans, const struct ids_busy *busy, const 
     ids_spans_add(spans, event->start_ps, ids_end_in_window(busy, event));
 }
 
+/* Where the peer would say nothing of the run, the table says why. */
+static void say_nothing(struct ids_compat *compat, const char *devices) {
+    const char *why =
+        compat->analysis->busy_count
+            ? ids_report_text(compat->report, "%s has figures of %s alone, and the file has none that worked",
+                              compat->peer, devices)
+            : ids_no_activity_reason(compat->analysis);
+    const struct ids_value row[] = {
+        ids_no_value(IDS_UNIT_NUMBER), ids_no_value(IDS_UNIT_NUMBER), ids_text_value(NULL),
+        ids_text_value("(none)"),      ids_text_value(NULL),          ids_text_value(NULL),
+        ids_text_value(compat->peer),  ids_text_value(why),
+    };
+    IDS_ROW(compat->report, ids_report_table(compat->report, &compat_table), columns, row);
+}
+
 static int compat_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    static void (*const peers[])(struct ids_compat *) = {ids_compat_xprof, ids_compat_nsys, ids_compat_hta};
+    static const struct {
+        void (*put)(struct ids_compat *);
+        const char *devices;
+    } peers[] = {{ids_compat_xprof, "GPUs and TPUs"}, {ids_compat_nsys, "GPUs"}, {ids_compat_hta, "GPUs"}};
     struct ids_compat compat = {
         .analysis = analysis, .report = report, .peer = ids_compat_name(analysis->params.compat)};
     if (!analysis->params.compat) return 0;
-    ids_report_table(report, &compat_table);
-    peers[analysis->params.compat - 1](&compat);
+    const struct ids_table *table = ids_report_table(report, &compat_table);
+    peers[analysis->params.compat - 1].put(&compat);
+    if (!table->row_count) say_nothing(&compat, peers[analysis->params.compat - 1].devices);
     return compat.out_of_memory ? ids_no_memory(err) : 0;
 }
 
