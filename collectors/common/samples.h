@@ -3,6 +3,7 @@
 #define IDS_COLLECTORS_COMMON_SAMPLES_H
 
 #include "collectors/common/python_stack.h"
+#include "collectors/common/thread_clock.h"
 
 enum { IDS_SAMPLED_THREADS = 512, IDS_SAMPLED_CALLS = 8 << 20 };
 
@@ -12,11 +13,6 @@ struct ids_sample_run {
     int64_t first_ns, last_ns;
     uint32_t calls, depth; /* where they begin in ids_samples.calls; the innermost first */
     int awaits_gil;
-};
-
-/* For so long the thread was ready to run, and had no core. */
-struct ids_core_wait {
-    int64_t start_ns, end_ns;
 };
 
 struct ids_sampled_thread {

@@ -44,7 +44,6 @@ static struct {
     struct ids_python_gil gil;
     struct ids_python_threads threads;
     struct ids_other_threads others; /* at the begin; none: not read */
-    int64_t before_ns;               /* when the last sample was taken */
     int running;                     /* Python threads in it */
     int is_known;                    /* of `layout`: what ids_python_layout_find answered, plus 2 */
     int bell;                        /* rung: the thread ends */
@@ -57,23 +56,11 @@ static int64_t cpu_time(void) {
     return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) ? 0 : (int64_t)spent.tv_sec * SECOND_NS + spent.tv_nsec;
 }
 
-/* A thread that waited for a core between two samples: in the middle between them where nothing else is known; where a
- * sample saw it before it had run again, until it ran. */
-static struct ids_core_wait core_wait(const struct ids_python_thread *thread, const struct ids_thread_clock *clock,
-                                      uint32_t number, int64_t when_ns) {
-    int64_t waited_ns = clock->waited_ns - thread->clock.waited_ns, ran_ns = clock->cpu_ns - thread->clock.cpu_ns;
-    int64_t free_ns = when_ns - stacks.before_ns - waited_ns - ran_ns;
-    int is_one = thread->read + 1 == number && free_ns > 0;
-    int64_t end_ns = when_ns - (is_one ? (free_ns + ran_ns) / 2 : ran_ns);
-    return (struct ids_core_wait){end_ns - waited_ns, end_ns};
-}
-
-static void find_core_wait(const struct ids_python_thread *thread, struct ids_thread_clock *clock, uint32_t number,
-                           int64_t when_ns) {
+static void find_core_wait(const struct ids_python_thread *thread, struct ids_thread_clock *clock, uint32_t number) {
     clock->waited_ns = ids_thread_waited_ns(thread->tid);
-    int is_known = thread->depth && thread->clock.waited_ns >= 0 && thread->clock.cpu_ns >= 0;
-    if (!is_known || clock->waited_ns - thread->clock.waited_ns < CORE_WAIT_NS) return;
-    ids_samples_wait(&stacks.sampled.samples, thread->line, core_wait(thread, clock, number, when_ns));
+    if (!thread->depth || thread->clock.waited_ns < 0 || thread->clock.cpu_ns < 0) return;
+    struct ids_core_wait wait = ids_core_wait_between(&thread->clock, clock, thread->read + 1 < number);
+    if (wait.end_ns - wait.start_ns >= CORE_WAIT_NS) ids_samples_wait(&stacks.sampled.samples, thread->line, wait);
 }
 
 static int read_thread(struct ids_python_thread *thread, uint32_t number) {
@@ -94,17 +81,17 @@ static int take_thread(struct ids_python_thread *thread, uint32_t number, int64_
     struct ids_samples *samples = &stacks.sampled.samples;
     struct ids_python_stack *stack = &stacks.stack;
     if (meet_thread(thread, number)) return -1;
-    struct ids_thread_clock clock = {ids_thread_cpu_ns(thread->tid), -1};
+    struct ids_thread_clock clock = {ids_thread_cpu_ns(thread->tid), -1, ids_realtime_ns()};
     int asks_gil = stacks.running > 1; /* one alone waits for nobody */
     if (ids_python_thread_is_still(thread, clock.cpu_ns, number) && (thread->asked_gil || !asks_gil) &&
         (!thread->depth || !ids_samples_again(samples, thread->line, number, when_ns))) {
         stacks.counts.still++;
         return 0;
     }
-    if (clock.cpu_ns >= 0) find_core_wait(thread, &clock, number, when_ns);
+    if (clock.cpu_ns >= 0) find_core_wait(thread, &clock, number);
     if (read_thread(thread, number)) return -1;
     /* Another thread may have got the state's place: its clock is not known. */
-    thread->clock = thread->tid == stack->tid ? clock : (struct ids_thread_clock){-1, -1};
+    thread->clock = thread->tid == stack->tid ? clock : (struct ids_thread_clock){-1, -1, 0};
     thread->tid = stack->tid;
     thread->next = stack->next;
     thread->read = number;
@@ -130,7 +117,6 @@ static int take_sample(uint32_t number) {
     }
     ids_python_threads_end(&stacks.threads, count);
     stacks.running = running;
-    stacks.before_ns = when_ns;
     return count > 0 && stacks.counts.still - still == (int64_t)count;
 }
 

@@ -33,6 +33,16 @@ int64_t ids_thread_waited_ns(uint64_t tid) {
     return ids_schedstat_parse(text, &ran_ns, &waited_ns) ? waited_ns : -1;
 }
 
+struct ids_core_wait ids_core_wait_between(const struct ids_thread_clock *before, const struct ids_thread_clock *now,
+                                           int is_seen) {
+    int64_t ran_ns = now->cpu_ns - before->cpu_ns, waited_ns = now->waited_ns - before->waited_ns;
+    int64_t idle_ns = now->at_ns - before->at_ns - ran_ns;
+    if (waited_ns > idle_ns) waited_ns = idle_ns > 0 ? idle_ns : 0;
+    int64_t free_ns = idle_ns > waited_ns ? idle_ns - waited_ns : 0;
+    int64_t end_ns = now->at_ns - (is_seen ? ran_ns : (free_ns + ran_ns) / 2);
+    return (struct ids_core_wait){end_ns - waited_ns, end_ns};
+}
+
 void ids_thread_clocks_done(void) {
     ids_task_files_close(&files);
 }

@@ -446,6 +446,28 @@ START_TEST(schedstat_of_a_thread) {
 }
 END_TEST
 
+/* Of 2000 ns the thread ran 600 and waited 400. A wait that is counted with its end, or after a sample that took 334
+ * us, is more than the clocks allow between the two samples: it is cut to that. */
+START_TEST(waits_within_the_clocks) {
+    const struct ids_thread_clock before = {100, 50, 1000}, now = {700, 450, 3000}, late = {700, 334450, 3000},
+                                  busy = {2150, 334450, 3000};
+    struct ids_core_wait wait = ids_core_wait_between(&before, &now, 0);
+    ck_assert_int_eq(wait.start_ns, 1800); /* 2000 - 400 and half of the rest behind it */
+    ck_assert_int_eq(wait.end_ns, 2200);
+    wait = ids_core_wait_between(&before, &now, 1);
+    ck_assert_int_eq(wait.start_ns, 2000);
+    ck_assert_int_eq(wait.end_ns, 2400);
+    for (int is_seen = 0; is_seen < 2; is_seen++) {
+        wait = ids_core_wait_between(&before, &late, is_seen);
+        ck_assert_int_eq(wait.end_ns - wait.start_ns, 1400);
+        ck_assert_int_ge(wait.start_ns, before.at_ns);
+        ck_assert_int_le(wait.end_ns, now.at_ns);
+        wait = ids_core_wait_between(&before, &busy, is_seen);
+        ck_assert_int_eq(wait.end_ns, wait.start_ns);
+    }
+}
+END_TEST
+
 static void *run_until_told(void *told) {
     while (!atomic_load((atomic_int *)told)) continue;
     return NULL;
@@ -513,5 +535,5 @@ END_TEST
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
               slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core, stacks_again, threads_of_a_list,
               threads_that_stand_still, threads_that_begin, threads_that_have_ended, pieces_of_memory, periods,
-              periods_by_cost, periods_by_chance, times_of_others, schedstat_of_a_thread, threads_that_run,
-              lines_of_a_file)
+              periods_by_cost, periods_by_chance, times_of_others, schedstat_of_a_thread, waits_within_the_clocks,
+              threads_that_run, lines_of_a_file)
