@@ -82,7 +82,9 @@ static const struct ids_table_def layers = {
     "that are not divided, which have the time `counted`; where that is less than half of the total, there are none. "
     "`compute`, `collectives`, "
     "`copies` and `stalls` are what the ledger books here "
-    "(work.compute, comm.transfer, copy.*, stall.device): the rows of depth 0 sum to these accounts. Ops without a "
+    "(work.compute, comm.transfer, copy.*, stall.device): the rows of depth 0 sum to these accounts. `total` also has "
+    "what "
+    "these four leave out: waits for peers inside of collectives (comm.wait), and ops beside others. Ops without a "
     "scope stand under " NO_SCOPE ", by program. `id` is the path "
     "of the scope.",
     IDS_TABLE_TOP | IDS_TABLE_TREE,

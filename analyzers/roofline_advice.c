@@ -13,11 +13,6 @@ static struct ids_value cell(const struct ids_table *table, size_t row, const ch
     return at < 0 ? ids_no_value(IDS_UNIT_NONE) : *ids_table_cell(table, row, at);
 }
 
-static double share_at(const struct ids_table *table, size_t row) {
-    struct ids_value share = cell(table, row, "share");
-    return share.missing ? 0 : share.d;
-}
-
 static const char *say(struct ids_report *report, struct ids_value value) {
     char text[IDS_VALUE_ROOM];
     return ids_report_text(report, "%s", ids_value_format(value, text, sizeof text));
@@ -43,10 +38,28 @@ static int64_t depth_at(const struct ids_table *layers, size_t row) {
     return cell(layers, row, "depth").i;
 }
 
+static int64_t compute_of(const struct ids_table *layers, size_t row) {
+    struct ids_value compute = cell(layers, row, "compute");
+    return compute.missing ? 0 : compute.i;
+}
+
+/* What the layers compute together. In a collective a device mostly waits for its peers: that is no layer's work. */
+static int64_t compute_of_all(const struct ids_table *layers) {
+    int64_t all_ps = 0;
+    for (size_t row = 0; layers && row < layers->row_count; row++) {
+        if (!depth_at(layers, row)) all_ps += compute_of(layers, row);
+    }
+    return all_ps;
+}
+
+static double share_at(const struct ids_table *layers, size_t row, int64_t all_ps) {
+    return all_ps > 0 ? (double)compute_of(layers, row) / (double)all_ps : 0;
+}
+
 /* Whether most of the layer's time is in layers inside it, and it has most of the time of its own level. */
-static int only_holds(const struct ids_table *layers, size_t row) {
+static int only_holds(const struct ids_table *layers, size_t row, int64_t all_ps) {
     int64_t self_ps = cell(layers, row, "self").i, total_ps = cell(layers, row, "total").i;
-    return share_at(layers, row) > 0.6 && self_ps < total_ps / 2;
+    return share_at(layers, row, all_ps) > 0.6 && self_ps < total_ps / 2;
 }
 
 /* The row behind the last one inside the layer. */
@@ -97,7 +110,7 @@ static int is_divided(const struct ids_table *layers, size_t row) {
     return !estimated.missing && estimated.d >= 0.5;
 }
 
-static const char *say_layer(struct ids_report *report, const struct ids_table *layers, size_t row) {
+static const char *say_layer(struct ids_report *report, const struct ids_table *layers, size_t row, int64_t all_ps) {
     const char *name = cell(layers, row, "scope").text, *role = role_of(name), *many = say_many(report, layers, row);
     const char *about = role && *many ? ids_report_text(report, " (%s, %s)", role, many)
                         : role        ? ids_report_text(report, " (%s)", role)
@@ -108,7 +121,8 @@ static const char *say_layer(struct ids_report *report, const struct ids_table *
                                                   : "what most of it computes and moves is not known";
     int is_estimated = !cell(layers, row, "estimated").missing;
     return ids_report_text(report, "%s%s %s%s: %s", is_estimated ? "about " : "",
-                           say(report, cell(layers, row, "share")), name, about, bound);
+                           say(report, ids_real_value(IDS_UNIT_RATIO, share_at(layers, row, all_ps))), name, about,
+                           bound);
 }
 
 const char *ids_layers_in_words(struct ids_report *report) {
@@ -116,7 +130,8 @@ const char *ids_layers_in_words(struct ids_report *report) {
     size_t from = 0, end = layers ? layers->row_count : 0, said = 0;
     const char *words = NULL;
     int known = 0;
-    for (int level = 0; level < MOST_LEVELS && from < end && only_holds(layers, from); level++) {
+    int64_t all_ps = compute_of_all(layers);
+    for (int level = 0; level < MOST_LEVELS && from < end && only_holds(layers, from, all_ps); level++) {
         end = end_of(layers, from);
         from++;
     }
@@ -124,10 +139,10 @@ const char *ids_layers_in_words(struct ids_report *report) {
         int is_inside = row >= from && row < end && depth_at(layers, row) == depth_at(layers, from);
         const char *name = cell(layers, row, "scope").text, *role = role_of(name);
         int samples = row >= end && !depth_at(layers, row) && role && !strcmp(role, "sampling") &&
-                      share_at(layers, row) >= LEAST_SAMPLING;
-        if (!samples && (!is_inside || share_at(layers, row) < LEAST_SHARE || said >= MOST_LAYERS)) continue;
-        words =
-            ids_report_text(report, "%s%s%s", words ? words : "", words ? "; " : "", say_layer(report, layers, row));
+                      share_at(layers, row, all_ps) >= LEAST_SAMPLING;
+        if (!samples && (!is_inside || share_at(layers, row, all_ps) < LEAST_SHARE || said >= MOST_LAYERS)) continue;
+        words = ids_report_text(report, "%s%s%s", words ? words : "", words ? "; " : "",
+                                say_layer(report, layers, row, all_ps));
         known |= is_known(layers, row) || is_divided(layers, row);
         said++;
     }

@@ -235,8 +235,32 @@ START_TEST(fused_layers_are_estimated) {
 }
 END_TEST
 
+/* Thirty times 100 us: an MLP of 60 us, and a collective of 40 us in the scope sync. What a device waits there for its
+ * peers is no layer's compute: all of it is the MLP's. */
+START_TEST(collectives_are_no_layers_compute) {
+    static char text[1 << 14];
+    size_t at = (size_t)snprintf(
+        text, sizeof text,
+        "plane /device:TPU:0 peak_teraflops_per_second=100.0 peak_hbm_bw_gigabytes_per_second=1000.0\n"
+        "meta d.2 hlo_category=\"convolution fusion\" program_id=1 flops=2000000000 bytes_accessed=1000000 "
+        "tf_op=\"jit(f)/the_mlp/dot_general\"\n"
+        "meta all-reduce.1 hlo_category=all-reduce program_id=1 flops=0 bytes_accessed=1000 "
+        "tf_op=\"jit(f)/sync/psum\"\n"
+        "line 2 \"XLA Ops\"\n");
+    for (int i = 0; i < 30; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%dus 60us d.2\n%dus 40us all-reduce.1\n", i * 100,
+                               i * 100 + 60);
+    advise_on(text);
+    const struct ids_advice *advice = about("computes most of the time");
+    ck_assert_ptr_nonnull(advice);
+    ck_assert_msg(strstr(advice->what, "By layer: 100.0 % the_mlp (MLP): ") != NULL, "%s", advice->what);
+    ck_assert_msg(!strstr(advice->what, "sync"), "%s", advice->what);
+    ids_report_done(&report);
+}
+END_TEST
+
 IDS_RUN_SUITE("advice_device", many_small_kernels_are_said, what_keeps_small_kernels_apart_is_evidence,
               low_occupancy_is_said_where_the_device_computes, what_limits_the_occupancy_is_said,
               a_clock_that_is_held_back_is_said, ops_on_the_host_are_said, matrix_units_that_are_missed_are_said,
               cores_for_half_are_said, what_bounds_the_layers_is_said, layers_without_peaks_have_rates,
-              fused_layers_are_estimated)
+              fused_layers_are_estimated, collectives_are_no_layers_compute)
