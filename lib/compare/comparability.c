@@ -173,9 +173,13 @@ static void look_at_run(struct looking *looking, const struct ids_side_run *run,
              ids_report_why_incomplete(run->report),
              per_step ? "" : "; without steps its window cannot be compared with a whole one");
     const struct ids_metric *mean = ids_report_find(run->report, "steps.mean", NULL);
-    if (mean && mean->rule && strstr(mean->rule, "warm-up"))
+    int is_warm_up = mean && mean->rule && strstr(mean->rule, "warm-up");
+    if (is_warm_up)
         find(looking, IDS_REMARK_WARNING, "warm_up",
              "the first step of %s takes more than twice the median: warm-up is in this window", name_of(run));
+    else if (mean && mean->rule && strstr(mean->rule, "the first step"))
+        find(looking, IDS_REMARK_WARNING, "steps.first", "the first step of %s takes more than twice the median",
+             name_of(run));
     if (per_step && run->steps->row_count < FEW_STEPS)
         find(looking, IDS_REMARK_NOTE, "steps.few", "%s has %s: little to tell a difference from the spread by",
              name_of(run), IDS_COUNTED(run->steps->row_count, "step"));
