@@ -86,11 +86,43 @@ static struct ids_text line_of(struct ids_idle_names *names, uint32_t frame_name
     return (struct ids_text){text, (uint32_t)length};
 }
 
+/* "decoder" of "json/decoder.py", "json" of "json/__init__.py"; nothing of a bare "__init__.py". */
+static struct ids_text module_of(struct ids_text file) {
+    static const char package[] = "__init__.py";
+    if (ids_text_is(file, package)) return (struct ids_text){"", 0};
+    if (ids_text_ends(file, "/__init__.py")) file.length -= (uint32_t)sizeof package;
+    if (ids_text_ends(file, ".py")) file.length -= 3;
+    return without_folder(file);
+}
+
+/* "in video_classification.preprocess", of a library's recorded frame: its path is long, its name often "__call__".
+ * No share: what has another one in another run would be another place. */
+static struct ids_text in_file(struct ids_idle_names *names, struct ids_text where, struct ids_python_frame frame,
+                               const char *how) {
+    struct ids_text file = module_of(frame.file);
+    size_t room = (size_t)file.length + frame.function.length + 32;
+    char *text = ids_arena_alloc(&names->texts, room);
+    if (!text) return where;
+    snprintf(text, room, "%s %.*s%s%.*s", how, (int)file.length, file.at, file.length ? "." : "",
+             (int)frame.function.length, frame.function.at);
+    return joined(names, where, text);
+}
+
+/* Of a recorded function that launches work, and calls several things that do not: the largest, where it is a fifth. */
+static struct ids_text in_largest(struct ids_idle_names *names, struct ids_text where, uint32_t called, int percent) {
+    enum { LEAST = 20 };
+    struct ids_python_frame frame;
+    if (called == IDS_NONE || names->trace->names[called].is_sampled || percent < LEAST) return where;
+    if (!ids_python_frame_of(text_of(names->trace, called), &frame) || !frame.file.length) return where;
+    return in_file(names, where, frame, "partly in");
+}
+
 /* "train.py:12, in gc.collect": what the program calls there. */
 static struct ids_text in_call(struct ids_idle_names *names, struct ids_text where, uint32_t called) {
     struct ids_python_frame frame;
     struct ids_text name = text_of(names->trace, called);
     if (!ids_python_frame_of(name, &frame)) return where;
+    if (frame.file.length && !names->trace->names[called].is_sampled) return in_file(names, where, frame, "in");
     /* "$gc collect", and "$builtins len" or "$<unknown> read", whose module says nothing. */
     uint32_t module = frame.file.length ? 0 : (uint32_t)(frame.function.at - name.at) - 2;
     struct ids_text of = {name.at + 1, module};
@@ -113,6 +145,8 @@ static struct ids_text where_of(struct ids_idle_names *names, uint32_t number) {
     *known = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON);
     if (sampled->best && sampled->is_most[number] && doing->called != IDS_NONE)
         *known = in_call(names, *known, doing->called);
+    else if (sampled->best)
+        *known = in_largest(names, *known, doing->called, sampled->percent[number]);
     return *known;
 }
 
@@ -177,7 +211,10 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         uint32_t number = (name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS,
                  manner = (name - IDS_NAMES_OF_DOINGS) % IDS_MANNERS;
         const struct ids_doing *doing = &trace->doings[number];
-        *ret_where = where_of(names, number);
+        /* What is the price of a launch is no errand of the function that launches. */
+        int is_price = account == IDS_HOST_DISPATCH && doing->account == IDS_HOST_PYTHON && doing->caller != IDS_NONE &&
+                       !trace->names[doing->caller].is_sampled;
+        *ret_where = is_price ? line_of(names, doing->caller, 0) : where_of(names, number);
         *ret_recorded = text_of(trace, doing->name);
         if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
         if (manner == IDS_AS_AWAITED) *ret_where = joined(names, *ret_where, IDS_AWAITED);

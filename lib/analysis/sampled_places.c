@@ -12,11 +12,18 @@ void ids_sampled_places_done(struct ids_sampled_places *places) {
     free(places->best);
     free(places->call);
     free(places->is_most);
+    free(places->percent);
     *places = (struct ids_sampled_places){0};
 }
 
-static int is_sampled_python(const struct ids_trace *trace, const struct ids_doing *doing) {
-    return doing->account == IDS_HOST_PYTHON && doing->caller != IDS_NONE && trace->names[doing->caller].is_sampled;
+/* A function of the program; where it was not sampled, its line is its first one, and what it calls alone is told. */
+static int is_python(const struct ids_doing *doing) {
+    return doing->account == IDS_HOST_PYTHON && doing->caller != IDS_NONE;
+}
+
+/* Whether there is more to tell of it than its name has. */
+static int has_place(const struct ids_trace *trace, const struct ids_doing *doing) {
+    return is_python(doing) && (trace->names[doing->caller].is_sampled || doing->called != IDS_NONE);
 }
 
 static uint64_t function_key(const struct ids_trace *trace, uint32_t caller) {
@@ -48,7 +55,7 @@ struct sums {
 static int add_up(const struct ids_trace *trace, const int64_t *times_ps, struct sums *sums) {
     for (uint32_t d = 0; d < trace->doing_count; d++) {
         const struct ids_doing *doing = &trace->doings[d];
-        if (!is_sampled_python(trace, doing)) continue;
+        if (!is_python(doing)) continue;
         uint64_t function = function_key(trace, doing->caller);
         uint64_t *whole = ids_keymap_at(&sums->of_function, function);
         if (!whole) return -1;
@@ -59,7 +66,7 @@ static int add_up(const struct ids_trace *trace, const int64_t *times_ps, struct
     }
     for (uint32_t d = 0; d < trace->doing_count; d++) {
         const struct ids_doing *doing = &trace->doings[d];
-        if (!is_sampled_python(trace, doing)) continue;
+        if (!is_python(doing)) continue;
         uint64_t function = function_key(trace, doing->caller), time = 0, longest = 0;
         ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, doing)), &time);
         uint64_t *best = ids_keymap_at(&sums->best, function);
@@ -129,20 +136,21 @@ static void choose(const struct ids_trace *trace, const struct sums *sums, struc
         if (is_sampled_call(trace, doing) && !names_function(trace, doing) &&
             ids_keymap_get(&sums->longest, line_key(trace, doing), &best))
             places->call[d] = (uint32_t)best - 1;
-        if (!is_sampled_python(trace, doing)) continue;
+        if (!is_python(doing)) continue;
         uint64_t function = function_key(trace, doing->caller);
         ids_keymap_get(&sums->best, function, &best);
         places->best[d] = (uint32_t)best - 1;
         ids_keymap_get(&sums->of_function, function, &whole);
         ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, &trace->doings[best - 1])), &part);
         places->is_most[d] = part > whole / 2;
+        places->percent[d] = whole ? (uint8_t)(100 * (double)part / (double)whole) : 0;
     }
 }
 
 int ids_sampled_places_find(struct ids_sampled_places *places, const struct ids_trace *trace) {
     *places = (struct ids_sampled_places){0};
     uint32_t first = 0;
-    while (first < trace->doing_count && !is_sampled_python(trace, &trace->doings[first]) &&
+    while (first < trace->doing_count && !has_place(trace, &trace->doings[first]) &&
            !is_sampled_call(trace, &trace->doings[first]))
         first++;
     if (first == trace->doing_count) return 0;
@@ -151,7 +159,8 @@ int ids_sampled_places_find(struct ids_sampled_places *places, const struct ids_
     places->best = calloc(trace->doing_count, sizeof *places->best);
     places->call = calloc(trace->doing_count, sizeof *places->call);
     places->is_most = calloc(trace->doing_count, sizeof *places->is_most);
-    int failed = !times_ps || !places->best || !places->call || !places->is_most;
+    places->percent = calloc(trace->doing_count, sizeof *places->percent);
+    int failed = !times_ps || !places->best || !places->call || !places->is_most || !places->percent;
     if (!failed) sum_times(trace, times_ps);
     failed = failed || add_up(trace, times_ps, &sums) || add_up_calls(trace, times_ps, &sums);
     if (!failed) choose(trace, &sums, places);

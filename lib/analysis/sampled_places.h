@@ -1,4 +1,5 @@
-/* sampled_places.h - where in a function sampled stacks saw the time go: its line, and what it calls there.
+/* sampled_places.h - where in a function the time goes: the line in which sampled stacks saw it, and what it calls
+ * there, which is also known of a recorded function that launches work (doings.h).
  *
  * Every sample has another line. A culprit is one function, so its place is the line that had most of its time, of all
  * threads; code of a module itself is no function, and each of its lines is a culprit of its own.
@@ -12,9 +13,10 @@
 #include "lib/model/trace.h"
 
 struct ids_sampled_places {
-    uint32_t *best;   /* by doing: the doing whose line and call stand for its function; NULL: nothing was sampled */
+    uint32_t *best;   /* by doing: the doing whose line and call stand for its function; NULL: nothing is known */
     uint32_t *call;   /* by doing: the doing whose outermost call stands for those of its line; NULL as above */
     uint8_t *is_most; /* by doing: what is called there takes more than half of the function's time */
+    uint8_t *percent; /* by doing: how much of the function's time that is */
 };
 
 /* 0, or -1 when memory ran out; ids_sampled_places_done may be called in both cases. */

@@ -20,6 +20,7 @@ struct ids_open_event {
     uint32_t op;              /* the innermost op that is open, itself included: index + 1 in the stack */
     uint32_t doing;           /* what the thread does while it is the innermost one */
     uint32_t sampled;         /* of sampled stacks: index + 1 of trace->stacks; 0 of others */
+    int launches;             /* it is LONG, and its thread launched work in it */
 };
 
 void ids_assembly_done(struct ids_assembly *assembly) {
@@ -27,6 +28,7 @@ void ids_assembly_done(struct ids_assembly *assembly) {
     free(assembly->spare);
     free(assembly->stack);
     free(assembly->records.at);
+    free(assembly->launches.at);
     free(assembly->aggregate_of_name);
     *assembly = (struct ids_assembly){0};
 }
@@ -147,17 +149,51 @@ static void bridge_wait(struct ids_assembly *assembly, struct ids_timeline *time
     assembly->awaited_ps = event->end_ps;
 }
 
+/* --- what lies inside host events -------------------------------------------------------------------------------- */
+
+static int is_compiling(const struct ids_event *event) {
+    return event->kind >= IDS_KIND_COMPILE && event->kind <= IDS_KIND_CACHE_WRITE;
+}
+
+static int is_launching(const struct ids_event *event) {
+    return event->kind == IDS_KIND_LAUNCH || event->kind == IDS_KIND_DISPATCH || event->kind == IDS_KIND_EXECUTE;
+}
+
+static int earlier(const void *a, const void *b) {
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static int lies_inside(const struct ids_moments *begins, int64_t from_ps, int64_t to_ps) {
+    size_t low = ids_count_up_to(begins->at, begins->count, sizeof *begins->at, 0, from_ps);
+    return low < begins->count && begins->at[low] < to_ps;
+}
+
+/* A shorter call of a library is no errand, but the price of what it is for. */
+#define LONG_PS INT64_C(20000000) /* 20 us */
+
+/* A library's frame that launches nothing, called by what launches: an errand of the program's function, which alone
+ * would be blamed for all that it encloses. */
+static int is_errand(const struct ids_passing *passing, const struct ids_open_event *open,
+                     const struct ids_open_event *parent) {
+    return passing->duration_ps >= LONG_PS && parent && parent->launches && !open->launches;
+}
+
 static int begin_doing(struct ids_assembly *assembly, struct ids_trace *trace, struct ids_track *track,
                        const struct ids_passing *passing, struct ids_open_event *open,
                        const struct ids_open_event *parent, struct ids_error *err) {
     uint32_t around = parent ? parent->doing : IDS_NO_DOING;
     open->doing = around;
     if ((track->role != IDS_TRACK_HOST && track->role != IDS_TRACK_SAMPLED) || !passing->duration_ps) return 0;
+    open->launches =
+        passing->duration_ps >= LONG_PS && lies_inside(&assembly->launches, passing->start_ps, open->end_ps);
     const struct ids_event *event = passing->kept < IDS_CALL_MARK ? &track->events.at[passing->kept] : NULL;
     if (ids_kind_has_no_account((enum ids_kind)(event ? event->kind : trace->names[passing->name].kind))) return 0;
     if (event) bridge_wait(assembly, &track->timeline, event);
-    uint32_t called = parent ? assembly->at[parent->passing].name : IDS_NONE;
-    int64_t doing = ids_doing_inside(trace, around, passing->name, event, called);
+    struct ids_doing_place place = {.around = around,
+                                    .called = parent ? assembly->at[parent->passing].name : IDS_NONE,
+                                    .is_errand = is_errand(passing, open, parent)};
+    int64_t doing = ids_doing_inside(trace, &place, passing->name, event);
     if (doing < 0) return ids_no_memory(err);
     open->doing = (uint32_t)doing;
     return open->doing != around && ids_timeline_turn(&track->timeline, passing->start_ps, open->doing)
@@ -171,40 +207,16 @@ static int begin_sampled(struct ids_trace *trace, uint32_t track, const struct i
     return open->sampled ? 0 : ids_no_memory(err);
 }
 
-/* --- what lies inside host events -------------------------------------------------------------------------------- */
-
-static int is_compiling(const struct ids_event *event) {
-    return event->kind >= IDS_KIND_COMPILE && event->kind <= IDS_KIND_CACHE_WRITE;
-}
-
-static int is_launching(const struct ids_event *event) {
-    return event->kind == IDS_KIND_LAUNCH || event->kind == IDS_KIND_DISPATCH || event->kind == IDS_KIND_EXECUTE;
-}
-
-/* Moments in which something of a kind begins, in time order. */
-struct begins {
-    int64_t *at;
-    size_t count, room;
-};
-
-static int earlier(const void *a, const void *b) {
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
-
-static int lies_inside(const struct begins *begins, int64_t from_ps, int64_t to_ps) {
-    size_t low = ids_count_up_to(begins->at, begins->count, sizeof *begins->at, 0, from_ps);
-    return low < begins->count && begins->at[low] < to_ps;
-}
+/* --- before the sweep --------------------------------------------------------------------------------------------- */
 
 /* Marks regions that launch and calls that compile, before the sweep asks. */
 static int look_inside(struct ids_events *events) {
-    struct begins launches = {0}, compiles = {0};
+    struct ids_moments launches = {0}, compiles = {0};
     int failed = 0, asked = 0;
     for (size_t i = 0; i < events->count && !failed; i++) {
         const struct ids_event *event = &events->at[i];
         asked |= event->kind == IDS_KIND_INPUT || event->kind == IDS_KIND_NAMED || event->kind == IDS_KIND_DISPATCH;
-        struct begins *begins = is_launching(event) ? &launches : is_compiling(event) ? &compiles : NULL;
+        struct ids_moments *begins = is_launching(event) ? &launches : is_compiling(event) ? &compiles : NULL;
         int64_t *begin = begins ? IDS_PUSH(begins->at, begins->count, begins->room) : NULL;
         failed = begins && !begin;
         if (begin) *begin = event->start_ps;
@@ -221,6 +233,22 @@ static int look_inside(struct ids_events *events) {
     free(launches.at);
     free(compiles.at);
     return failed;
+}
+
+/* Of a framework's ops nobody knows which of them launch, where the calls that do were recorded. */
+static int find_launches(const struct ids_events *events, struct ids_moments *launches) {
+    launches->count = 0;
+    for (int with_calls = 0; with_calls < 2 && !launches->count; with_calls++) {
+        for (size_t i = 0; i < events->count; i++) {
+            const struct ids_event *event = &events->at[i];
+            if (!is_launching(event) || (event->kind == IDS_KIND_DISPATCH) != with_calls) continue;
+            int64_t *begin = IDS_PUSH(launches->at, launches->count, launches->room);
+            if (!begin) return -1;
+            *begin = event->start_ps;
+        }
+    }
+    if (launches->count) qsort(launches->at, launches->count, sizeof *launches->at, earlier);
+    return 0;
 }
 
 /* The open op waits for its peers. */
@@ -315,7 +343,10 @@ int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, 
                         struct ids_error *err) {
     struct ids_track *track = &trace->tracks[track_id];
     int code = assembly->unordered ? sort_passing(assembly, err) : 0;
-    if (!code && track->role == IDS_TRACK_HOST && look_inside(&track->events)) code = ids_no_memory(err);
+    assembly->launches.count = 0;
+    if (!code && track->role == IDS_TRACK_HOST &&
+        (look_inside(&track->events) || find_launches(&track->events, &assembly->launches)))
+        code = ids_no_memory(err);
     if (code) return code;
     if (assembly->unordered) {
         struct ids_events old = track->events;

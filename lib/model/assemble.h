@@ -26,9 +26,13 @@ struct ids_assembly {
     size_t spare_room;
     struct ids_open_event *stack;
     size_t depth, stack_room;
-    struct ids_events records;   /* none: room for those of the next track */
-    uint64_t awaited;            /* link of the moment with which the thread began to wait; 0 none */
-    int64_t awaited_ps;          /* when that moment's event ended */
+    struct ids_events records; /* none: room for those of the next track */
+    uint64_t awaited;          /* link of the moment with which the thread began to wait; 0 none */
+    int64_t awaited_ps;        /* when that moment's event ended */
+    struct ids_moments {
+        int64_t *at;
+        size_t count, room;
+    } launches;                  /* when the track's thread launched work, in time order */
     uint32_t *aggregate_of_name; /* index + 1 in trace->aggregates, valid where that is of the current track */
     size_t aggregate_room;
 };

@@ -52,7 +52,8 @@ static int awaits_process(struct ids_text called) {
 
 /* A frame of the program says what its thread does, and calls everything inside. A library's frame is a detail of its
  * caller. */
-static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name, struct ids_doing *ret_doing) {
+static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name, int is_errand,
+                         struct ids_doing *ret_doing) {
     enum ids_frame_owner owner = owner_of(trace, name);
     int is_built_in = owner == IDS_FRAME_WAITS || owner == IDS_FRAME_BLOCKS;
     int of_library = owner == IDS_FRAME_OF_LIBRARY || is_built_in || (owner == IDS_FRAME_OF_EITHER && around.library);
@@ -98,6 +99,7 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
                 (ids_python_is_selector(text_of(trace, name)) && !awaits_process(text_of(trace, around.called))))) {
         doing.called = name; /* that an event loop waits says more than by which call the program runs it */
     }
+    if (is_errand && of_library && around.caller != IDS_NONE && around.account == IDS_HOST_PYTHON) doing.called = name;
     int shows =
         around.account == IDS_NO_ACCOUNT ||
         (!of_library && (is_hook(around) || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON)));
@@ -165,13 +167,14 @@ static int is_builtin_call(const struct ids_trace *trace, struct ids_doing aroun
     return text.length && text.at[0] == '$' && ids_python_frame_of(text, &frame) && !frame.file.length;
 }
 
-static struct ids_doing doing_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name,
-                                     const struct ids_event *event, uint32_t called) {
+static struct ids_doing doing_inside(struct ids_trace *trace, const struct ids_doing_place *place, uint32_t name,
+                                     const struct ids_event *event) {
+    const struct ids_doing around = trace->doings[place->around];
     enum ids_account account = account_of(trace, name, event);
     struct ids_doing doing = around;
     if (account == IDS_NO_ACCOUNT) return around;
     if (account == IDS_HOST_PYTHON) {
-        frame_inside(trace, around, name, &doing);
+        frame_inside(trace, around, name, place->is_errand, &doing);
         return doing;
     }
     if (!is_hook(around) && ids_account_holds((enum ids_account)around.account, account)) return around;
@@ -181,7 +184,7 @@ static struct ids_doing doing_inside(struct ids_trace *trace, struct ids_doing a
     doing.waits = 0;
     doing.name = name;
     doing.around = goes_on ? around.around : name;
-    if (account == IDS_HOST_SYNC && is_builtin_call(trace, around, called)) doing.around = called;
+    if (account == IDS_HOST_SYNC && is_builtin_call(trace, around, place->called)) doing.around = place->called;
     doing.library = (uint8_t)is_of_library(trace, around, name);
     return doing;
 }
@@ -208,8 +211,8 @@ struct ids_doing_change {
 };
 enum { CHANGES = 1 << 12 };
 
-int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
-                         uint32_t called) {
+int64_t ids_doing_inside(struct ids_trace *trace, const struct ids_doing_place *place, uint32_t name,
+                         const struct ids_event *event) {
     static const struct ids_doing nothing = {
         .name = IDS_NONE, .around = IDS_NONE, .caller = IDS_NONE, .called = IDS_NONE, .account = IDS_NO_ACCOUNT};
     if (!trace->doing_changes) {
@@ -217,14 +220,15 @@ int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name
         if (!trace->doing_changes || ids_doing_number(trace, &nothing) != IDS_NO_DOING) return -1;
     }
     uint8_t kind = event ? event->kind : trace->names[name].kind;
-    uint8_t flags = (uint8_t)(event ? 1 | event->launches << 1 | event->compiles << 2 : 0);
+    uint8_t flags = (uint8_t)((event ? 1 | event->launches << 1 | event->compiles << 2 : 0) | place->is_errand << 3);
+    uint32_t around = place->around, called = place->called;
     struct ids_doing_change *change =
         &trace->doing_changes[(around * 0x9e3779b1u ^ name * 0x85ebca6bu) >> 8 & (CHANGES - 1)];
     if (kind != IDS_KIND_SYNC) called = IDS_NONE; /* it tells nothing of others */
     if (change->is_set && change->around == around && change->name == name && change->called == called &&
         change->kind == kind && change->flags == flags)
         return change->to;
-    struct ids_doing doing = doing_inside(trace, trace->doings[around], name, event, called);
+    struct ids_doing doing = doing_inside(trace, place, name, event);
     int64_t number = ids_doing_number(trace, &doing);
     if (number >= 0) *change = (struct ids_doing_change){around, name, called, (uint32_t)number, kind, flags, 1};
     return number;

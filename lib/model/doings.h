@@ -12,11 +12,17 @@
 #include "lib/model/account.h"
 #include "lib/model/trace.h"
 
-/* The number of what is done while `event` is open inside the doing `around`; `event` is kept as a record or only
- * counted, then NULL. `called`: the name of the event that it lies in directly, IDS_NONE for none: a built-in function
- * that the program calls and that waits, as numpy's asarray, gives the waiting its name. -1 when memory ran out. */
-int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
-                         uint32_t called);
+/* What an event lies in. */
+struct ids_doing_place {
+    uint32_t around; /* doing */
+    uint32_t called; /* the name of the event that it lies in directly, IDS_NONE for none: a built-in function that the
+                      * program calls and that waits, as numpy's asarray, gives the waiting its name */
+    int is_errand;   /* it is long and launches nothing, and what it lies in does launch */
+};
+/* The number of what is done while `event` is open; it is kept as a record or only counted, then NULL. -1 when memory
+ * ran out. */
+int64_t ids_doing_inside(struct ids_trace *trace, const struct ids_doing_place *place, uint32_t name,
+                         const struct ids_event *event);
 
 /* What a thread does that recorded events show as one doing and sampled stacks as another: the event says what, and
  * since when, the stack says for which function of the program. -1 when memory ran out. */

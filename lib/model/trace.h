@@ -112,7 +112,7 @@ struct ids_doing {
     uint32_t around; /* the outermost activity of the same account around it: PjitFunction(f) around its launches; else
                       * `name` */
     uint32_t caller; /* the innermost function of the program around it: a Python frame */
-    uint32_t called; /* of sampled stacks: what that function calls, of a library or built in; IDS_NONE */
+    uint32_t called; /* what that function calls, of a library or built in, where that is told (doings.c); IDS_NONE */
     uint8_t account; /* enum ids_account; IDS_NO_ACCOUNT: nothing that is known of */
     uint8_t library; /* what is open is a library's Python frame */
     uint8_t in_callback; /* of sampled stacks: the program's function was called back by what runs on a device */
