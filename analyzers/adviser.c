@@ -1,5 +1,6 @@
 #include "analyzers/adviser.h"
 
+#include "lib/analysis/idle_names.h"
 #include "lib/base/saturate.h"
 #include "lib/model/programs.h"
 
@@ -96,6 +97,31 @@ static int donates(const struct ids_trace *trace, uint32_t op) {
     return 0;
 }
 
+/* Whether the recording shows who makes what input is waited for: another thread's function, which has a tenth of the
+ * waiting, or a library's stage. */
+static int has_loader(const struct ids_adviser *adviser) {
+    static const char *const libraries[] = {"DataLoader", "Iterator::", "IteratorGetNext", "/grain/"};
+    const struct ids_trace *trace = adviser->analysis->trace;
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    int64_t made_ps = 0, all_ps = 0;
+    for (size_t e = 0; e < ledger->entry_count; e++) {
+        const char *where = ids_adviser_text(adviser, ledger->entries[e].where);
+        size_t length = where ? strlen(where) : 0, end = sizeof IDS_AWAITED - 1;
+        if (ledger->entries[e].account != IDS_HOST_INPUT) continue;
+        ids_sum(&all_ps, ids_ledger_entry_time(&ledger->entries[e]));
+        if (length >= end && !strcmp(where + length - end, IDS_AWAITED))
+            ids_sum(&made_ps, ids_ledger_entry_time(&ledger->entries[e]));
+    }
+    if (made_ps && made_ps >= all_ps / 10) return 1;
+    for (size_t n = 0; n < trace->name_count; n++) {
+        struct ids_text name = ids_strings_text(&trace->strings, trace->names[n].text);
+        for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+            if (ids_text_contains(name, libraries[i])) return 1;
+        }
+    }
+    return 0;
+}
+
 struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry,
                                      struct ids_circumstances about) {
     const struct ids_analysis *analysis = adviser->analysis;
@@ -103,6 +129,8 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const st
     about.platform = analysis->busy[adviser->pieces.decider].device->kind;
     about.culprit = entry ? ids_adviser_text(adviser, entry->culprit) : NULL;
     about.where = entry ? ids_adviser_text(adviser, entry->where) : NULL;
+    about.recorded = entry ? ids_adviser_text(adviser, entry->recorded) : NULL;
+    about.has_loader = about.account == IDS_HOST_INPUT && has_loader(adviser);
     about.has_python = adviser->has_python;
     about.devices = analysis->busy_count;
     about.mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0;

@@ -1,6 +1,7 @@
 #include "analyzers/remedies.h"
 
 #include "lib/analysis/host_time.h"
+#include "lib/model/python_frame.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -178,6 +179,11 @@ static int makes_objects(const struct ids_circumstances *about) {
 static int waits_for_another(const struct ids_circumstances *about) {
     static const char *const names[] = {"get",        "wait", "acquire", "join",     "result", "recv",
                                         "recv_bytes", "poll", "select",  "wait_for", NULL};
+    static const char *const calls[] = {", in wait",           ", in join",           ", in result",
+                                        ", in threading.wait", ", in threading.join", ", in _base.result"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (ends(about->where, calls[i])) return 1;
+    }
     return is_any(about->culprit, names);
 }
 
@@ -202,6 +208,14 @@ static int has_gil(const struct ids_circumstances *about) {
 
 static int lacks_gil(const struct ids_circumstances *about) {
     return ends(about->where, IDS_LACKING_GIL);
+}
+
+/* The thread waits in a queue for what another thread puts there, and nobody is known to make batches for it: of a
+ * server's requests there are no more to prepare. */
+static int waits_for_item(const struct ids_circumstances *about) {
+    if (about->has_loader || !about->recorded) return 0;
+    struct ids_text recorded = {about->recorded, (uint32_t)strlen(about->recorded)};
+    return ids_python_waits_for_thread(recorded) || ends(about->where, IDS_AWAITED);
 }
 
 /* What idsprof's hook records of the waits of event loops. */
@@ -253,6 +267,10 @@ static const struct sentence {
     const char *problem;
     const char *remedy[IDS_FRAMEWORKS]; /* NULL: as for JAX */
 } sentences[] = {
+    {IDS_HOST_INPUT, waits_for_item, "The device waits for Python, which waits for another thread's item or for its "
+                                     "timeout",
+     {"where a timeout runs out, shorten it or hand over what is there; else see what that thread waits for before it "
+      "has the item", NULL, NULL, NULL}},
     {IDS_HOST_INPUT, NULL, "The device waits for input",
      {"prepare more batches ahead on other threads or processes (grain, tf.data prefetch, a background device_put), or "
       "make loading cheaper",
@@ -340,7 +358,8 @@ static const struct sentence {
     {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
      {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",
-     {"see what that one does: make it cheaper, or let it work further ahead", NULL, NULL, NULL}},
+     {"see what that one does: make it cheaper, or let it work further ahead; where a timeout runs out, shorten it",
+      NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, NULL, "The device waits for Python",
      {"move it out of the loop, do it less often or on another thread; where it computes, put it under jit",
       "move it out of the loop, do it less often or on another thread; where it computes with tensors, compile the "

@@ -19,21 +19,23 @@ struct ids_circumstances {
     enum ids_account account;
     enum ids_framework framework;
     enum ids_device_kind platform;
-    const char *culprit; /* NULL: nobody is known */
-    const char *where;   /* of the culprit; NULL unknown */
-    int has_python;      /* Python's functions were recorded */
-    size_t devices;      /* that were recorded */
-    int64_t time_ps;     /* the account's, of the device that decides the step */
-    int64_t mean_ps;     /* of the intervals of that culprit; 0 unknown */
-    int64_t work_ps;     /* the same of what runs there: compute, collectives, copies */
-    int both_ways;       /* of copy.h2d: copies to the host run at the same time */
-    const char *reason;  /* of host.compile: why the culprit was compiled again; NULL unknown */
-    int only_moves;      /* of work.compute: the op copies or transposes, and computes nothing */
-    int is_mixed;        /* of work.compute: ops of one name in several programs, which compute different things */
-    int is_even;         /* of comm.wait: all devices do the same work */
-    int lacks_cores;     /* the threads that are a CPU's devices often waited for a core */
-    int is_uneven;       /* few steps have most of it */
-    int donates;         /* results of the program take the memory of its arguments already */
+    const char *culprit;  /* NULL: nobody is known */
+    const char *where;    /* of the culprit; NULL unknown */
+    const char *recorded; /* what was recorded there, as the file calls it; NULL unknown */
+    int has_loader;       /* of host.input: who makes batches is in the recording, or a library of loaders */
+    int has_python;       /* Python's functions were recorded */
+    size_t devices;       /* that were recorded */
+    int64_t time_ps;      /* the account's, of the device that decides the step */
+    int64_t mean_ps;      /* of the intervals of that culprit; 0 unknown */
+    int64_t work_ps;      /* the same of what runs there: compute, collectives, copies */
+    int both_ways;        /* of copy.h2d: copies to the host run at the same time */
+    const char *reason;   /* of host.compile: why the culprit was compiled again; NULL unknown */
+    int only_moves;       /* of work.compute: the op copies or transposes, and computes nothing */
+    int is_mixed;         /* of work.compute: ops of one name in several programs, which compute different things */
+    int is_even;          /* of comm.wait: all devices do the same work */
+    int lacks_cores;      /* the threads that are a CPU's devices often waited for a core */
+    int is_uneven;        /* few steps have most of it */
+    int donates;          /* results of the program take the memory of its arguments already */
 };
 
 struct ids_remedy {

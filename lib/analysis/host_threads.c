@@ -1,6 +1,7 @@
 #include "lib/analysis/host_threads.h"
 
 #include "lib/model/doings.h"
+#include "lib/model/python_frame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,13 @@ static int tells_more(const struct ids_trace *trace, const struct ids_doing *doi
                   ids_trace_text(trace, trace->names[than->name].text)) < 0;
 }
 
+/* It waits for a thread itself, and stands in a line of that wait before the lock, or behind it. */
+static int waits_itself(const struct ids_trace *trace, const struct ids_doing *doing) {
+    uint32_t called = doing->called != IDS_NONE ? doing->called : doing->name;
+    if (doing->account != IDS_HOST_PYTHON && doing->account != IDS_HOST_INPUT) return 0;
+    return ids_python_waits_for_thread(ids_strings_text(&trace->strings, trace->names[called].text));
+}
+
 /* Whether another thread may wait for it. */
 static int may_hold_up(const struct ids_doing *doing, enum ids_waits waits) {
     if (doing->account == IDS_NO_ACCOUNT || doing->account == IDS_PROFILER) return 0;
@@ -188,7 +196,7 @@ int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, con
             ret_other->until_ps = timeline->from_ps[i + 1];
         if (i == SIZE_MAX) continue;
         const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
-        if (!may_hold_up(doing, waits)) continue;
+        if (!may_hold_up(doing, waits) || waits_itself(trace, doing)) continue;
         ret_other->count++;
         if (ret_other->doing == IDS_NO_DOING || tells_more(trace, doing, &trace->doings[ret_other->doing]))
             ret_other->doing = timeline->doing[i];

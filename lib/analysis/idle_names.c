@@ -150,6 +150,17 @@ static struct ids_text where_of(struct ids_idle_names *names, uint32_t number) {
     return *known;
 }
 
+/* Of another thread that is waited for: not the wait that has most of its time, but what it does instead. */
+static struct ids_text where_awaited(struct ids_idle_names *names, uint32_t number) {
+    const struct ids_doing *doing = &names->trace->doings[number];
+    const struct ids_sampled_places *sampled = &names->sampled;
+    uint32_t called = sampled->best ? names->trace->doings[sampled->best[number]].called : IDS_NONE;
+    if (called == IDS_NONE || !ids_python_waits_for_thread(text_of(names->trace, called)))
+        return where_of(names, number);
+    struct ids_text where = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON);
+    return doing->called == IDS_NONE ? where : in_call(names, where, doing->called);
+}
+
 /* XLA numbers the ops of one line of the program: "debug_print.5" and "debug_print.6" are one callback. */
 static struct ids_text without_number(struct ids_text name) {
     uint32_t length = name.length;
@@ -217,8 +228,8 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         *ret_where = is_price ? line_of(names, doing->caller, 0) : where_of(names, number);
         *ret_recorded = text_of(trace, doing->name);
         if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
-        if (manner == IDS_AS_AWAITED) *ret_where = joined(names, *ret_where, IDS_AWAITED);
-        if (manner == IDS_AS_HAVING_GIL) *ret_where = joined(names, *ret_where, IDS_HAVING_GIL);
+        if (manner == IDS_AS_AWAITED) *ret_where = joined(names, where_awaited(names, number), IDS_AWAITED);
+        if (manner == IDS_AS_HAVING_GIL) *ret_where = joined(names, where_awaited(names, number), IDS_HAVING_GIL);
         if (manner == IDS_AS_LACKING_GIL) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_LACKING_GIL);
         if (manner == IDS_AS_CALLED_BACK) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_CALLED_BACK);
         if (manner == IDS_AS_CALLED) *ret_where = line_of(names, doing->caller, 1);

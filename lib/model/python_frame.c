@@ -83,6 +83,21 @@ uint64_t ids_python_function_key(struct ids_text name) {
     return ids_key_of(hash_of(frame.file), hash_of(frame.function));
 }
 
+int ids_python_waits_for_thread(struct ids_text name) {
+    static const struct {
+        const char *file, *function;
+    } waits[] = {
+        {"threading.py", "wait"}, {"threading.py", "wait_for"}, {"threading.py", "join"}, {"threading.py", "acquire"},
+        {"queue.py", "get"},      {"queue.py", "put"},          {"queue.py", "join"},     {"_base.py", "result"},
+    };
+    struct ids_python_call call;
+    if (!ids_python_call_of(name, &call)) return 0;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        if (ids_text_is(call.file, waits[i].file) && ids_text_is(call.function, waits[i].function)) return 1;
+    }
+    return 0;
+}
+
 int ids_python_is_selector(struct ids_text name) {
     return ids_text_is(name, "$self._selector poll") || ids_text_is(name, "$self._selector select");
 }

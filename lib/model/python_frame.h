@@ -49,6 +49,8 @@ uint64_t ids_python_function_key(struct ids_text name);
 int ids_python_is_await(struct ids_text name);
 /* Of what it records of Python's garbage collector (idsprof_garbage.py): "$train.py:8 collect garbage". */
 int ids_python_is_garbage(struct ids_text name);
+/* Of Python's library: a thread waits in it for what another one does, whichever line of it is seen. */
+int ids_python_waits_for_thread(struct ids_text name);
 /* Of sampled stacks: an event loop waits in its selector. */
 int ids_python_is_selector(struct ids_text name);
 

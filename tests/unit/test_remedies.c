@@ -16,6 +16,21 @@ static const struct {
 } table[] = {
     {{IDS_HOST_INPUT, IDS_JAX, CUDA_DEVICE}, "grain"},
     {{IDS_HOST_INPUT, IDS_PYTORCH, CUDA_DEVICE}, "DataLoader workers"},
+    /* a queue whose items nobody in the recording makes: no batch can be prepared ahead */
+    {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "get", .recorded = "$/usr/lib/python3.11/queue.py:180 get"},
+     "shorten it or hand over"},
+    {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "get", .recorded = "$/usr/lib/python3.11/queue.py:180 get"},
+     "!grain"},
+    {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "get", .recorded = "$queue.py:1 get", .has_loader = 1}, "grain"},
+    {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "get", .recorded = "$multiprocessing/queues.py:98 get"}, "grain"},
+    {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "crop", .where = "a.py:1, in another thread",
+      .recorded = "$a.py:1 crop", .has_loader = 1},
+     "grain"},
+    {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "client", .where = "a.py:1, in another thread",
+      .recorded = "$a.py:1 client"},
+     "shorten it or hand over"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in wait"}, "timeout runs out"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in await"}, "!timeout"},
     {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "CommonPjRtBuffer::Await"}, "block_until_ready"},
     /* a fetch is no put */
     {{IDS_HOST_STAGING, IDS_JAX, CPU_DEVICE, .culprit = "device_put"}, "data to be put"},
