@@ -15,8 +15,8 @@ static int is_word(const char *at, size_t length, const char *word) {
 }
 
 static int is_one_of(const char *at, size_t length, const char *const *words) {
-    for (; *words; words++) {
-        if (is_word(at, length, *words)) return 1;
+    for (; *words && length; words++) {
+        if (**words == *at && is_word(at, length, *words)) return 1;
     }
     return 0;
 }
@@ -77,14 +77,14 @@ static int is_branch(const char *at, size_t length) {
 }
 
 /* What jax itself puts between scopes. "body" and "cond" are words of programs too, elsewhere. */
-static int is_noise(const struct part *part, const struct part *before, const char *next, size_t next_length) {
+static int is_noise(const struct part *part, const struct part *before, const char *next, const char *end) {
     static const char *const words[] = {"while", "closed_call",     "checkpoint",           "remat",     "remat2",
                                         "pjit",  "custom_vjp_call", "custom_jvp_call",      "shard_map", "core_call",
                                         "scan",  "gradient_tape",   "rematted_computation", NULL};
     static const char *const loops[] = {"while", "scan", NULL};
     if (is_word(part->at, part->length, "body")) return is_one_of(before->at, before->length, loops);
     if (is_word(part->at, part->length, "cond"))
-        return is_word(before->at, before->length, "while") || is_branch(next, next_length);
+        return is_word(before->at, before->length, "while") || (next < end && is_branch(next, part_length(next, end)));
     return is_branch(part->at, part->length) || is_one_of(part->at, part->length, words);
 }
 
@@ -118,8 +118,7 @@ static void walk_path(struct walk *walk, const char *at, size_t length, int whol
         } else if (!last || whole) {
             while (unwrap(&part)) continue;
             int is_main = part.function && walk->scopes->count && is_word(part.at, part.length, "main");
-            size_t next_length = last ? 0 : part_length(next, end);
-            if (!part.length || is_main || is_noise(&part, &before, next, next_length)) {
+            if (!part.length || is_main || is_noise(&part, &before, next, last ? next : end)) {
                 /* not of the program */
             } else if (memchr(part.at, '/', part.length) && part.at != outer.at) {
                 walk_path(walk, part.at, part.length, 1);
