@@ -42,10 +42,18 @@ static void put_chance_behind(const struct ids_adviser *adviser, size_t from) {
     }
 }
 
-static void put_last(struct ids_report *report, size_t at) {
-    struct ids_advice moved = report->advice[at];
-    for (; at + 1 < report->advice_count; at++) report->advice[at] = report->advice[at + 1];
-    report->advice[at] = moved;
+/* Where pieces rest on too little: what wastes looks for itself whether it rests on enough, and which op has most of the
+ * compute is known where there are steps. */
+static void advise_on_little(struct ids_adviser *adviser, const struct ids_piece *unfounded, int memory_was_first,
+                             size_t first) {
+    if (adviser->pieces.steps >= IDS_LEAST_STEPS) ids_advise_on_one_op(adviser);
+    ids_advise_on_waste(adviser);
+    int is_enough = adviser->said > 0;
+    if (!memory_was_first) ids_advise_on_programs_memory(adviser);
+    if (is_enough)
+        put_in_order(adviser->report, first);
+    else
+        ids_say_too_little(adviser, unfounded);
 }
 
 /* What programs keep without need is proved by their graphs, and needs no steps: it comes first where no more than a
@@ -59,16 +67,16 @@ static void advise_on_all(struct ids_adviser *adviser) {
     ids_advise_on_memory(adviser);
     int memory_first = ids_wins_little(adviser);
     if (memory_first) ids_advise_on_programs_memory(adviser);
+    ids_advise_on_cores(adviser, 1);
     size_t first = adviser->said;
     ids_advise_on_compute(adviser);
     /* Else what is proved, or what is most of the compute, comes first, by what it saves. */
     if (memory_first && !ids_wastes_most(adviser)) first = adviser->said;
     ids_advise_on_proven(adviser);
     ids_advise_on_padding(adviser);
-    if (!ids_advise_on_pieces(adviser)) {
-        size_t too_little = adviser->report->advice_count;
-        if (!memory_first) ids_advise_on_programs_memory(adviser);
-        if (too_little) put_last(adviser->report, too_little - 1);
+    const struct ids_piece *unfounded = ids_advise_on_pieces(adviser);
+    if (unfounded && !adviser->said) {
+        advise_on_little(adviser, unfounded, memory_first, first);
         return;
     }
     ids_advise_on_warm_up(adviser);
@@ -81,7 +89,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
     ids_advise_on_kernels(adviser);
     ids_advise_on_clock(adviser);
     ids_advise_on_host_ops(adviser);
-    ids_advise_on_cores(adviser);
+    ids_advise_on_cores(adviser, 0);
     put_in_order(adviser->report, first);
     put_chance_behind(adviser, first);
 }

@@ -6,7 +6,8 @@
 
 #include "analyzers/adviser.h"
 
-int ids_advise_on_pieces(struct ids_adviser *adviser); /* 0: there is something to say, and too little to say it on */
+/* The largest piece that rests on too little, and was not said; NULL: there is none. */
+const struct ids_piece *ids_advise_on_pieces(struct ids_adviser *adviser);
 /* `piece`: what rests on too little; NULL: all does. */
 void ids_say_too_little(struct ids_adviser *adviser, const struct ids_piece *piece);
 
@@ -32,6 +33,7 @@ void ids_advise_on_memory(struct ids_adviser *adviser); /* device */
 void ids_advise_on_programs_memory(struct ids_adviser *adviser);
 void ids_advise_on_clock(struct ids_adviser *adviser);
 void ids_advise_on_host_ops(struct ids_adviser *adviser);
-void ids_advise_on_cores(struct ids_adviser *adviser);
+/* `first`: only where times are the machine's more than the program's; else only where they are not. */
+void ids_advise_on_cores(struct ids_adviser *adviser, int first);
 
 #endif

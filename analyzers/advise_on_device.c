@@ -2,6 +2,7 @@
  * host beside it, cores that a device of threads lacks. */
 #include "analyzers/advise_on.h"
 #include "analyzers/memory_advice.h"
+#include "lib/base/saturate.h"
 
 /* What the device's clock takes is no doing of the program. */
 void ids_advise_on_clock(struct ids_adviser *adviser) {
@@ -54,12 +55,36 @@ void ids_advise_on_host_ops(struct ids_adviser *adviser) {
                         ids_say_metric(adviser, "placement.host_idle_share")));
 }
 
-/* The threads of JAX's CPU client are the device: where they wait for a core, ops look as if they were slow. */
-void ids_advise_on_cores(struct ids_adviser *adviser) {
-    if (!ids_adviser_lacks_cores(adviser) || adviser->pieces.compute_ps < adviser->pieces.time_ps / 4) return;
+/* Idle time that comes of a lack of cores, or may. */
+static int64_t late_ps(const struct ids_adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    int64_t time_ps = 0;
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct ids_piece *piece = &pieces->at[i];
+        int is_late = piece->account == IDS_DEVICE_QUEUE || piece->account == IDS_DEVICE_IN_PROGRAM ||
+                      piece->account == IDS_HOST_SYNC;
+        if (is_late || ids_waits_for_core(ids_adviser_text(adviser, piece->most->culprit)))
+            ids_sum(&time_ps, piece->time_ps);
+    }
+    return time_ps;
+}
+
+/* The threads of JAX's CPU client are the device: where they wait for a core, ops look as if they were slow, but still
+ * are to one another what they were. Where two thirds of the time went so, and half of the step is idle time of which
+ * that may be the reason, no more can be told. */
+void ids_advise_on_cores(struct ids_adviser *adviser, int first) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    if (!ids_adviser_lacks_cores(adviser)) return;
+    int is_most =
+        ids_adviser_ratio(adviser, "device.no_core_share") >= 2.0 / 3 && late_ps(adviser) >= pieces->time_ps / 2;
+    if (is_most != first || (!first && pieces->compute_ps < pieces->time_ps / 4)) return;
     ids_adviser_remark(adviser, "device.no_core_share",
-                       "The device's threads had no core: times of ops are longer than the ops are - run fewer threads "
-                       "or processes than the machine has cores, and compare runs of a quiet machine only",
+                       first ? "The device's threads had no core for most of the time, and the program waits for them: "
+                               "run fewer threads or processes than the machine has cores, and record again on a quiet "
+                               "machine before all else"
+                             : "The device's threads had no core: times of ops are longer than the ops are - run fewer "
+                               "threads or processes than the machine has cores, and compare runs of a quiet machine "
+                               "only",
                        ids_report_text(adviser->report, "no core for %s of the time that they were ready to run",
                                        ids_say_metric(adviser, "device.no_core_share")));
 }

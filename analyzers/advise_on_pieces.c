@@ -256,8 +256,7 @@ void ids_say_too_little(struct ids_adviser *adviser, const struct ids_piece *pie
                              .explain = "run.events"});
 }
 
-/* 0: there is something to say, and too little to say it on. */
-int ids_advise_on_pieces(struct ids_adviser *adviser) {
+const struct ids_piece *ids_advise_on_pieces(struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     const struct ids_piece *unfounded = NULL;
     size_t said = 0;
@@ -272,7 +271,5 @@ int ids_advise_on_pieces(struct ids_adviser *adviser) {
             unfounded = piece;
         }
     }
-    if (!unfounded || adviser->said) return 1;
-    ids_say_too_little(adviser, unfounded);
-    return 0;
+    return unfounded;
 }

@@ -198,8 +198,12 @@ static int collects_garbage(const struct ids_circumstances *about) {
     return is_any(about->culprit, names) || ends(about->where, ", in gc.collect");
 }
 
+int ids_waits_for_core(const char *culprit) {
+    return culprit && !strcmp(culprit, "wait_for_core");
+}
+
 static int has_no_core(const struct ids_circumstances *about) {
-    return about->culprit && !strcmp(about->culprit, "wait_for_core");
+    return ids_waits_for_core(about->culprit);
 }
 
 static int has_gil(const struct ids_circumstances *about) {
