@@ -42,8 +42,8 @@ static void put_chance_behind(const struct ids_adviser *adviser, size_t from) {
     }
 }
 
-/* Where pieces rest on too little: what wastes looks for itself whether it rests on enough, and which op has most of the
- * compute is known where there are steps. */
+/* Where pieces rest on too little: what wastes looks for itself whether it rests on enough, and which op has most of
+ * the compute is known where there are steps. */
 static void advise_on_little(struct ids_adviser *adviser, const struct ids_piece *unfounded, int memory_was_first,
                              size_t first) {
     if (adviser->pieces.steps >= IDS_LEAST_STEPS) ids_advise_on_one_op(adviser);
