@@ -418,6 +418,34 @@ static void compare_steps(struct looking *looking) {
              most);
 }
 
+/* Threads that lack cores make everything longer, by what they waited for each moment that they ran. */
+static void compare_cores(struct looking *looking) {
+    const double many = 0.2, most_of_it = 2.0 / 3, other = 1.25;
+    const struct ids_side_run *freest = NULL, *busiest = NULL;
+    double least = 1, most = 0;
+    for (size_t s = 0; s < looking->count; s++) {
+        for (size_t i = 0; i < looking->sides[s]->run_count; i++) {
+            const struct ids_side_run *run = &looking->sides[s]->runs[i];
+            const struct ids_metric *metric = ids_report_find(run->report, "device.no_core_share", NULL);
+            double share = metric ? ids_value_number(metric->value) : NAN;
+            if (isnan(share)) continue;
+            if (!freest || share < least) freest = run, least = share;
+            if (!busiest || share > most) busiest = run, most = share;
+        }
+    }
+    if (!busiest || most < many) return;
+    if ((1 - least) >= other * (1 - most))
+        find(looking, IDS_REMARK_WARNING, "cores",
+             "the device's threads had no core for %.1f %% of the time in %s, for %.1f %% in %s: what differs may be "
+             "the machine's load; record both again, in turns, on a quiet machine",
+             100 * most, name_of(busiest), 100 * least, name_of(freest));
+    else if (most >= most_of_it)
+        find(looking, IDS_REMARK_WARNING, "cores",
+             "the device's threads had no core for most of the time, up to %.1f %% in %s: times are the machine's more "
+             "than the program's; record both again on a quiet machine",
+             100 * most, name_of(busiest));
+}
+
 static int unlike_first(const void *a, const void *b) {
     const struct ids_remark *left = a, *right = b;
     if (left->severity != right->severity) return left->severity < right->severity ? 1 : -1;
@@ -442,6 +470,7 @@ int ids_remarks_make(const struct ids_side *const *sides, size_t count, enum ids
         if (alike == IDS_ALIKE_NOTHING) compare_repeats(&looking, sides[s]);
     }
     compare_steps(&looking);
+    compare_cores(&looking);
     if (ret_remarks->count) qsort(ret_remarks->at, ret_remarks->count, sizeof *ret_remarks->at, unlike_first);
     if (!texts->out_of_memory) return 0;
     ids_remarks_done(ret_remarks);
