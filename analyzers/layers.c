@@ -18,8 +18,11 @@
 static const struct ids_metric_def metrics[] = {
     {"layers.scoped_share", "in a scope", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of all device time whose op has a scope or function that the program named inside its outermost function.",
-     "SELECT sum(o.self_ps * (p.scope IS NOT NULL)) * 1.0 / sum(o.self_ps) FROM activities o LEFT JOIN "
-     "op p ON p.id = o.op_id WHERE o.run = :run AND o.is_active = 1 AND o.is_beside = 0"},
+     /* A fusion over several scopes is divided in the table alone; only compiled programs have such. */
+     "SELECT CASE WHEN EXISTS (SELECT 1 FROM op WHERE run = :run AND module <> '') THEN (SELECT 1 - sum(CASE WHEN "
+     "scope = '" NO_SCOPE "' THEN total ELSE self END) * 1.0 / sum(total) FROM report_layers WHERE run = :run AND "
+     "depth = 0) ELSE (SELECT sum(o.self_ps * (p.scope IS NOT NULL)) * 1.0 / sum(o.self_ps) FROM activities o LEFT "
+     "JOIN op p ON p.id = o.op_id WHERE o.run = :run AND o.is_active = 1 AND o.is_beside = 0) END"},
     {"layers.backward_share", "backward", IDS_UNIT_RATIO, IDS_BETTER_NEITHER,
      "Share of all device time of the backward pass: transpose(...) of JAX, nodes of PyTorch's autograd, TensorFlow's "
      "gradient_tape. What is computed again for it is not in it.",
