@@ -124,6 +124,13 @@ static const char *say_both_ways(const struct ids_adviser *adviser, const struct
                            adviser->pieces.steps ? " a step" : "");
 }
 
+static const char *say_queue(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    if (!piece->queue_ps) return "";
+    return ids_report_text(adviser->report, "; for %s%s of it what is launched does not begin (device.queue)",
+                           ids_say_time(adviser, ids_adviser_per_step(adviser, piece->queue_ps)),
+                           adviser->pieces.steps ? " a step" : "");
+}
+
 /* Of work that is launched and does not begin; a host that launches more meanwhile runs ahead, as it should. */
 static const char *say_meanwhile(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry) {
     const char *host = ids_adviser_text(adviser, entry->meanwhile), *ahead = ids_account_id(IDS_HOST_DISPATCH);
@@ -206,13 +213,13 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
         .where = where,
         .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
         .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s%s%s%s%s; %s%s%s%s%s%s%s", ids_say_time(adviser, saves_ps),
+            adviser->report, "%s%s, %s of %s%s%s%s%s%s%s; %s%s%s%s%s%s%s", ids_say_time(adviser, saves_ps),
             adviser->pieces.steps ? " a step" : "", ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
             adviser->pieces.steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
                 ? ids_report_text(adviser->report, " of %s", ids_adviser_device(adviser, adviser->pieces.decider))
                 : "",
-            say_both_ways(adviser, piece), say_recurrence(adviser, &piece->recurs),
+            say_both_ways(adviser, piece), say_queue(adviser, piece), say_recurrence(adviser, &piece->recurs),
             rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
                                    ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                    say_straggler(adviser, piece, rank))

@@ -161,7 +161,7 @@ static int find_imbalance(const struct ids_analysis *analysis, size_t decider, s
 
 static struct ids_piece *piece_of(struct ids_pieces *pieces, enum ids_account account) {
     for (size_t i = 0; i < pieces->count; i++) {
-        if (pieces->at[i].account == account) return &pieces->at[i];
+        if (pieces->at[i].account == account && pieces->at[i].scope == IDS_REMEDY_OF_ACCOUNT) return &pieces->at[i];
     }
     return NULL;
 }
@@ -182,6 +182,27 @@ static void join_both_ways(const struct ids_analysis *analysis, struct ids_piece
     to_device->culprits += to_host->culprits;
     if (to_host->most_ps > to_device->most_ps) to_device->most = to_host->most, to_device->most_ps = to_host->most_ps;
     *to_host = pieces->at[--pieces->count];
+}
+
+/* One fault of op-by-op work on a CPU: each small program is launched for longer than it runs, and handed to a thread
+ * of the client, which takes it up later. Fewer launches save both, and either alone is no bound of that. */
+static void join_launches(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
+    struct ids_piece *dispatch = piece_of(pieces, IDS_HOST_DISPATCH), *queue = piece_of(pieces, IDS_DEVICE_QUEUE);
+    if (!dispatch || !queue || !queue->most->intervals) return;
+    struct ids_circumstances launching = {.account = IDS_HOST_DISPATCH,
+                                          .platform = analysis->busy[pieces->decider].device->kind,
+                                          .time_ps = dispatch->time_ps,
+                                          .work_ps = pieces->work_ps},
+                             queued = launching;
+    queued.account = IDS_DEVICE_QUEUE;
+    queued.mean_ps = ids_ledger_entry_time(queue->most) / (int64_t)queue->most->intervals;
+    if (!ids_remedy_is_fewer_launches(&launching) || !ids_remedy_is_fewer_launches(&queued)) return;
+    dispatch->queue_ps = queue->time_ps;
+    ids_sum(&dispatch->time_ps, queue->time_ps);
+    ids_sum(&dispatch->others_ps, queue->others_ps);
+    ids_sum(&dispatch->recorded_ps, queue->recorded_ps);
+    ids_sum(&dispatch->known_ps, queue->known_ps);
+    *queue = pieces->at[--pieces->count];
 }
 
 static enum ids_remedy_scope scope_of(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry) {
@@ -219,6 +240,7 @@ static void gather(const struct ids_analysis *analysis, struct ids_pieces *piece
         if (!piece->most || ps > piece->most_ps) piece->most = entry, piece->most_ps = ps, piece->device = device;
     }
     join_both_ways(analysis, pieces);
+    join_launches(analysis, pieces);
     pieces->count += (size_t)find_imbalance(analysis, pieces->decider, &pieces->at[pieces->count]);
 }
 

@@ -20,6 +20,8 @@ struct ids_piece {
     int64_t others_ps;                   /* of time_ps: what the deciding device waited for others who did this */
     int64_t both_ways_ps; /* of copies to the device: while copies to the host run too, which this piece has with it; 0
                            * apart */
+    int64_t queue_ps; /* of host.dispatch on a CPU: while what it launches does not begin, which this piece has with it;
+                       * 0 apart */
     size_t culprits;
     uint64_t intervals;            /* of all devices */
     int64_t recorded_ps, known_ps; /* of its entries on all devices: what events cover, and all of it */

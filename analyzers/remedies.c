@@ -498,6 +498,11 @@ struct ids_remedy ids_remedy_of(const struct ids_circumstances *about) {
     return (struct ids_remedy){0};
 }
 
+int ids_remedy_is_fewer_launches(const struct ids_circumstances *about) {
+    if (about->account == IDS_HOST_DISPATCH) return is_cpu(about) && !is_held_up(about) && launches_take_longer(about);
+    return about->account == IDS_DEVICE_QUEUE && is_handed_over_on_cpu(about);
+}
+
 int ids_remedy_is_for_hold_up(const struct ids_circumstances *about) {
     return about->account == IDS_HOST_PYTHON &&
            (has_no_core(about) || has_gil(about) || lacks_gil(about) || is_awaited(about));

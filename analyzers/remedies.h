@@ -47,6 +47,10 @@ struct ids_remedy ids_remedy_of(const struct ids_circumstances *about);
 
 /* The culprit is no function: the thread was ready to run, and had no core. */
 int ids_waits_for_core(const char *culprit);
+
+/* Of dispatch and of the queue on a CPU: each launch is small, and fewer of them are what helps. */
+int ids_remedy_is_fewer_launches(const struct ids_circumstances *about);
+
 /* Not what the program does, but what keeps it from going on: it has no core, or another thread has what it needs. */
 int ids_remedy_is_for_hold_up(const struct ids_circumstances *about);
 
