@@ -18,8 +18,9 @@
 static const struct ids_metric_def metrics[] = {
     {"layers.scoped_share", "in a scope", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Share of all device time whose op has a scope or function that the program named inside its outermost function.",
-     /* A fusion over several scopes is divided in the table alone; only compiled programs have such. */
-     "SELECT CASE WHEN EXISTS (SELECT 1 FROM op WHERE run = :run AND module <> '') THEN (SELECT 1 - sum(CASE WHEN "
+     /* A fusion over several scopes is divided in the table alone, whose roots are the functions of JAX. */
+     "SELECT CASE WHEN EXISTS (SELECT 1 FROM op WHERE run = :run AND module <> '' AND op_name LIKE '%(%)/%') THEN "
+     "(SELECT 1 - sum(CASE WHEN "
      "scope = '" NO_SCOPE "' THEN total ELSE self END) * 1.0 / sum(total) FROM report_layers WHERE run = :run AND "
      "depth = 0) ELSE (SELECT sum(o.self_ps * (p.scope IS NOT NULL)) * 1.0 / sum(o.self_ps) FROM activities o LEFT "
      "JOIN op p ON p.id = o.op_id WHERE o.run = :run AND o.is_active = 1 AND o.is_beside = 0) END"},
