@@ -40,25 +40,24 @@ struct putter {
 };
 
 static const char activity_columns[] = "event class step around dur_ps self_ps idle_ps cause launch";
-static const char stretch_columns[] = "id device start_ps dur_ps culprit known state step event";
 
 int ids_findings_tables(sqlite3 *db, int fd, struct ids_finding_pages *ret_pages, struct ids_error *err) {
     *ret_pages = (struct ids_finding_pages){0};
     int code = ids_db_exec(db, ids_findings_sql, err);
     if (!code) code = ids_row_pages_new(db, fd, "activity", activity_columns, &ret_pages->activity, err);
-    if (!code) code = ids_row_pages_new(db, fd, "stretch", stretch_columns, &ret_pages->stretch, err);
+    if (!code) code = ids_stretch_rows_new(db, fd, &ret_pages->stretches, err);
     if (code) ids_finding_pages_free(ret_pages);
     return code;
 }
 
 int ids_finding_pages_show(struct ids_finding_pages *pages, struct ids_error *err) {
     int code = ids_row_pages_show(pages->activity, err);
-    return code ? code : ids_row_pages_show(pages->stretch, err);
+    return code ? code : ids_stretch_rows_show(pages->stretches, err);
 }
 
 void ids_finding_pages_free(struct ids_finding_pages *pages) {
     ids_row_pages_free(pages->activity);
-    ids_row_pages_free(pages->stretch);
+    ids_stretch_rows_free(pages->stretches);
     *pages = (struct ids_finding_pages){0};
 }
 
@@ -298,17 +297,18 @@ static int put_culprit(struct putter *putter, size_t c) {
 static int put_stretch(struct putter *putter, size_t i) {
     const struct ids_found_interval *interval = &putter->findings->intervals[i];
     int64_t event = interval->event ? ids_event_ids_get(putter->ids, interval->event - 1).id : 0;
-    const int64_t values[] = {putter->first.device + interval->device + 1,
-                              interval->from_ps,
-                              interval->to_ps - interval->from_ps,
-                              putter->first.culprit + interval->culprit + 1,
-                              interval->known,
-                              interval->state,
-                              putter->first.step + interval->step,
-                              event};
-    uint32_t nulls = (uint32_t)(interval->step == 0) << 6 | (uint32_t)(event == 0) << 7;
-    return ids_row_pages_put(putter->pages->stretch, ++putter->numbers->stretch,
-                             &(struct ids_row_values){values, 8, nulls, 0}, putter->err);
+    const struct ids_stretch stretch = {
+        .id = ++putter->numbers->stretch,
+        .device = putter->first.device + interval->device + 1,
+        .step = interval->step ? putter->first.step + interval->step : 0,
+        .culprit = putter->first.culprit + interval->culprit + 1,
+        .event = event,
+        .from_ps = interval->from_ps,
+        .to_ps = interval->to_ps,
+        .state = interval->state,
+        .known = interval->known,
+    };
+    return ids_stretch_rows_put(putter->pages->stretches, &stretch, putter->err);
 }
 
 /* ---- activities ---- */
@@ -550,6 +550,7 @@ static int put_everything(struct putter *putter) {
         code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);
     for (size_t i = 0; i < findings->work_count && !code; i++) code = put_work(putter, i);
     for (size_t i = 0; i < findings->interval_count && !code; i++) code = put_stretch(putter, i);
+    if (!code) code = ids_stretch_rows_end_run(putter->pages->stretches, putter->err);
     return code ? code : put_stall_names(putter);
 }
 

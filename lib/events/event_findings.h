@@ -3,11 +3,13 @@
 #define IDS_LIB_EVENTS_EVENT_FINDINGS_H
 
 #include "lib/events/event_rows.h"
+#include "lib/events/stretch_rows.h"
 #include "lib/model/findings.h"
 
 /* The tables that are written as pages (row_pages.h). */
 struct ids_finding_pages {
-    struct ids_row_pages *activity, *stretch;
+    struct ids_row_pages *activity;
+    struct ids_stretch_rows *stretches;
 };
 
 /* Makes the tables, in a transaction of the caller's. The pages are the caller's to show when all runs are in, and

@@ -120,17 +120,86 @@ CREATE TABLE culprit (        -- an account and its culprit
     culprit TEXT,             -- an op, a function, a call, a region, a rank; NULL where it is not known
     place TEXT                -- file:line, the path of an op, what the rank did; NULL where it is not known
 );
-CREATE TABLE stretch (        -- the time of every active device, cut where its account, its culprit or what it does changes
-    id INTEGER PRIMARY KEY,   -- by device, in order of time
+CREATE TABLE stretch_block (  -- up to 16 stretches of a device, one behind the other; the view stretch has a row for each
+    id INTEGER PRIMARY KEY,   -- stretch.id of the first
     device INTEGER NOT NULL,  -- device.id
-    start_ps INTEGER NOT NULL, -- since the origin of the run
-    dur_ps INTEGER NOT NULL,  -- how long
+    step INTEGER,             -- step.id of all; NULL in none
+    start_ps INTEGER NOT NULL, -- where the first begins, since the origin of the run
+    unit_ps INTEGER NOT NULL, -- what end1 and the others count
+    event INTEGER,            -- event.id that event1 and the others count from; NULL where no stretch is about an event
+    end1 INTEGER NOT NULL,    -- where the first ends, after start_ps
+    end2 INTEGER,             -- where stretch 2 ends; NULL where there are fewer
+    end3 INTEGER,             -- where stretch 3 ends; NULL where there are fewer
+    end4 INTEGER,             -- where stretch 4 ends; NULL where there are fewer
+    end5 INTEGER,             -- where stretch 5 ends; NULL where there are fewer
+    end6 INTEGER,             -- where stretch 6 ends; NULL where there are fewer
+    end7 INTEGER,             -- where stretch 7 ends; NULL where there are fewer
+    end8 INTEGER,             -- where stretch 8 ends; NULL where there are fewer
+    end9 INTEGER,             -- where stretch 9 ends; NULL where there are fewer
+    end10 INTEGER,            -- where stretch 10 ends; NULL where there are fewer
+    end11 INTEGER,            -- where stretch 11 ends; NULL where there are fewer
+    end12 INTEGER,            -- where stretch 12 ends; NULL where there are fewer
+    end13 INTEGER,            -- where stretch 13 ends; NULL where there are fewer
+    end14 INTEGER,            -- where stretch 14 ends; NULL where there are fewer
+    end15 INTEGER,            -- where stretch 15 ends; NULL where there are fewer
+    end16 INTEGER,            -- where stretch 16 ends; NULL where there are fewer
+    kind1 INTEGER NOT NULL,   -- stretch_kind.id of the first
+    kind2 INTEGER,            -- of stretch 2
+    kind3 INTEGER,            -- of stretch 3
+    kind4 INTEGER,            -- of stretch 4
+    kind5 INTEGER,            -- of stretch 5
+    kind6 INTEGER,            -- of stretch 6
+    kind7 INTEGER,            -- of stretch 7
+    kind8 INTEGER,            -- of stretch 8
+    kind9 INTEGER,            -- of stretch 9
+    kind10 INTEGER,           -- of stretch 10
+    kind11 INTEGER,           -- of stretch 11
+    kind12 INTEGER,           -- of stretch 12
+    kind13 INTEGER,           -- of stretch 13
+    kind14 INTEGER,           -- of stretch 14
+    kind15 INTEGER,           -- of stretch 15
+    kind16 INTEGER,           -- of stretch 16
+    event1 INTEGER,           -- what stretch 1 is about: this many events behind `event`; NULL where it is about none
+    event2 INTEGER,           -- what stretch 2 is about: this many events behind `event`; NULL where it is about none
+    event3 INTEGER,           -- what stretch 3 is about: this many events behind `event`; NULL where it is about none
+    event4 INTEGER,           -- what stretch 4 is about: this many events behind `event`; NULL where it is about none
+    event5 INTEGER,           -- what stretch 5 is about: this many events behind `event`; NULL where it is about none
+    event6 INTEGER,           -- what stretch 6 is about: this many events behind `event`; NULL where it is about none
+    event7 INTEGER,           -- what stretch 7 is about: this many events behind `event`; NULL where it is about none
+    event8 INTEGER,           -- what stretch 8 is about: this many events behind `event`; NULL where it is about none
+    event9 INTEGER,           -- what stretch 9 is about: this many events behind `event`; NULL where it is about none
+    event10 INTEGER,          -- what stretch 10 is about: this many events behind `event`; NULL where it is about none
+    event11 INTEGER,          -- what stretch 11 is about: this many events behind `event`; NULL where it is about none
+    event12 INTEGER,          -- what stretch 12 is about: this many events behind `event`; NULL where it is about none
+    event13 INTEGER,          -- what stretch 13 is about: this many events behind `event`; NULL where it is about none
+    event14 INTEGER,          -- what stretch 14 is about: this many events behind `event`; NULL where it is about none
+    event15 INTEGER,          -- what stretch 15 is about: this many events behind `event`; NULL where it is about none
+    event16 INTEGER           -- what stretch 16 is about: this many events behind `event`; NULL where it is about none
+);
+CREATE TABLE stretch_kind (   -- what many stretches have in common
+    id INTEGER PRIMARY KEY,   -- as in stretch_block.kind1
     culprit INTEGER NOT NULL, -- culprit.id
     known INTEGER NOT NULL,   -- 0 recorded, 1 inferred, 2 unknown, 3 place inferred
-    state INTEGER NOT NULL,   -- what the device did: 1 busy, 2 working, 4 compute, 8 collective, 16 copy, 32 H2D, 64 D2H, 128 copy beside the ops, 256 in the window of its figures
-    step INTEGER,             -- step.id; NULL in none
-    event INTEGER             -- event.id of the activity that it is about; NULL where it is about none
+    state INTEGER NOT NULL    -- as stretch.state
 );
+CREATE TABLE stretch_place (  -- the places of a stretch_block
+    id INTEGER PRIMARY KEY    -- 1 to 16
+);
+INSERT INTO stretch_place VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12), (13), (14), (15), (16);
+CREATE VIEW stretch AS        -- the time of every active device, cut where its account, its culprit or what it does changes
+SELECT
+    b.id + p.id - 1 AS id,    -- by device, in order of time
+    b.device AS device,       -- device.id
+    b.start_ps + b.unit_ps * CASE p.id WHEN 1 THEN 0 WHEN 2 THEN b.end1 WHEN 3 THEN b.end2 WHEN 4 THEN b.end3 WHEN 5 THEN b.end4 WHEN 6 THEN b.end5 WHEN 7 THEN b.end6 WHEN 8 THEN b.end7 WHEN 9 THEN b.end8 WHEN 10 THEN b.end9 WHEN 11 THEN b.end10 WHEN 12 THEN b.end11 WHEN 13 THEN b.end12 WHEN 14 THEN b.end13 WHEN 15 THEN b.end14 WHEN 16 THEN b.end15 END AS start_ps, -- since the origin of the run
+    b.unit_ps * CASE p.id WHEN 1 THEN b.end1 WHEN 2 THEN b.end2 - b.end1 WHEN 3 THEN b.end3 - b.end2 WHEN 4 THEN b.end4 - b.end3 WHEN 5 THEN b.end5 - b.end4 WHEN 6 THEN b.end6 - b.end5 WHEN 7 THEN b.end7 - b.end6 WHEN 8 THEN b.end8 - b.end7 WHEN 9 THEN b.end9 - b.end8 WHEN 10 THEN b.end10 - b.end9 WHEN 11 THEN b.end11 - b.end10 WHEN 12 THEN b.end12 - b.end11 WHEN 13 THEN b.end13 - b.end12 WHEN 14 THEN b.end14 - b.end13 WHEN 15 THEN b.end15 - b.end14 WHEN 16 THEN b.end16 - b.end15 END AS dur_ps, -- how long
+    k.culprit AS culprit,     -- culprit.id
+    k.known AS known,         -- 0 recorded, 1 inferred, 2 unknown, 3 place inferred
+    k.state AS state,         -- what the device did: 1 busy, 2 working, 4 compute, 8 collective, 16 copy, 32 H2D, 64 D2H, 128 copy beside the ops, 256 in the window of its figures
+    b.step AS step,           -- step.id; NULL in none
+    b.event + CASE p.id WHEN 1 THEN b.event1 WHEN 2 THEN b.event2 WHEN 3 THEN b.event3 WHEN 4 THEN b.event4 WHEN 5 THEN b.event5 WHEN 6 THEN b.event6 WHEN 7 THEN b.event7 WHEN 8 THEN b.event8 WHEN 9 THEN b.event9 WHEN 10 THEN b.event10 WHEN 11 THEN b.event11 WHEN 12 THEN b.event12 WHEN 13 THEN b.event13 WHEN 14 THEN b.event14 WHEN 15 THEN b.event15 WHEN 16 THEN b.event16 END AS event -- event.id of the activity that it is about; NULL where it is about none
+FROM stretch_block b
+CROSS JOIN stretch_place p
+JOIN stretch_kind k ON k.id = CASE p.id WHEN 1 THEN b.kind1 WHEN 2 THEN b.kind2 WHEN 3 THEN b.kind3 WHEN 4 THEN b.kind4 WHEN 5 THEN b.kind5 WHEN 6 THEN b.kind6 WHEN 7 THEN b.kind7 WHEN 8 THEN b.kind8 WHEN 9 THEN b.kind9 WHEN 10 THEN b.kind10 WHEN 11 THEN b.kind11 WHEN 12 THEN b.kind12 WHEN 13 THEN b.kind13 WHEN 14 THEN b.kind14 WHEN 15 THEN b.kind15 WHEN 16 THEN b.kind16 END;
 CREATE TABLE device_step (    -- steps on each device
     id INTEGER PRIMARY KEY,   -- by device, in order of time
     device INTEGER NOT NULL,  -- device.id

@@ -21,7 +21,7 @@ enum {
     INTERIOR_HEADER = 12,
     /* lengths of payload and header, an id, a type and at most 8 bytes for each column, and the 8 that the last one is
      * written in; words count as numbers, of which no table has so many */
-    CELL_MOST = 1 + 9 + 1 + 1 + IDS_ROW_COLUMNS_MOST * 9 + 8,
+    CELL_MOST = 2 + 9 + 1 + 1 + IDS_ROW_COLUMNS_MOST * 9 + 8,
     FILE_CHANGES = 24, /* in the header of the file: counts changes */
     FILE_PAGES = 28,
     FILE_PAGES_AT = 92, /* the change at which FILE_PAGES was right */
@@ -238,9 +238,10 @@ static void put_cell(struct ids_row_pages *pages, const uint8_t *cell, size_t le
 
 int ids_row_pages_put(struct ids_row_pages *pages, int64_t id, const struct ids_row_values *values,
                       struct ids_error *err) {
-    uint8_t cell[CELL_MOST];
+    uint8_t bytes[CELL_MOST], *cell = bytes + 1;
     uint8_t *head = put_varint(cell + 1, (uint64_t)id), *end = make_record(head, 0, values);
-    cell[0] = (uint8_t)(end - head); /* below 128 with so few columns */
+    cell[0] = (uint8_t)(end - head) & 0x7f;
+    if (end - head >= 0x80) *--cell = (uint8_t)(0x80 | (end - head) >> 7);
     size_t length = (size_t)(end - cell);
     if (!has_room(pages, length)) {
         int code = next_page_by_id(pages, err);

@@ -14,7 +14,7 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-enum { IDS_ROW_COLUMNS_MOST = 13, IDS_ROW_WORD_MOST = 15 };
+enum { IDS_ROW_COLUMNS_MOST = 53, IDS_ROW_WORD_MOST = 15 };
 
 struct ids_row_pages;
 
@@ -30,7 +30,7 @@ int ids_row_pages_new(sqlite3 *db, int fd, const char *table, const char *column
 struct ids_row_values {
     const int64_t *values;
     unsigned count; /* at most IDS_ROW_COLUMNS_MOST */
-    uint32_t nulls, words;
+    uint64_t nulls, words;
 };
 
 /* Adds a row to a table with an INTEGER PRIMARY KEY `id`, its first column, which is above all before; `values` are the

@@ -79,7 +79,7 @@ def check_database(cache, folder):
     sql = json.loads(run('query', database, '--explain', 'idle.total', '--format', 'json', cache=cache).stdout)['sql']
     check(sqlite3.connect(database).execute(sql).fetchall(), f'{sql} cannot be copied')
     db = sqlite3.connect(database)
-    db.execute("UPDATE stretch SET dur_ps = 1")
+    db.execute("UPDATE stretch_block SET unit_ps = 2 * unit_ps")
     db.commit()
     db.close()
     out = run('query', database, '--run', 'util_tpu_done.mini', '--explain', 'device.busy', cache=cache).stdout
