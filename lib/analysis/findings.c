@@ -95,19 +95,15 @@ static void put_gaps(const struct ids_analysis *analysis, const struct ids_busy 
     }
 }
 
-/* Intervals came before the work had its places. */
-static void place_intervals(const struct ids_busy *busy, struct ids_findings *findings, size_t *next,
-                            const struct ids_event *const *events, size_t first) {
-    const struct ids_events *activity = &busy->device->activity;
+/* Intervals came before the work had its places, and count in the events of their device. */
+static void place_intervals(const struct ids_busy *busy, struct ids_findings *findings, size_t *next, size_t first) {
     for (; *next < findings->interval_count && findings->intervals[*next].device == busy->index; ++*next) {
-        const struct ids_event *event = events[*next];
-        if (event && event >= activity->at && event < activity->at + activity->count)
-            findings->intervals[*next].event = (uint32_t)(first + (size_t)(event - activity->at)) + 1;
+        struct ids_found_interval *interval = &findings->intervals[*next];
+        if (interval->event) interval->event += (uint32_t)first;
     }
 }
 
-static int put_devices(const struct ids_analysis *analysis, const struct ids_event *const *events,
-                       struct ids_findings *findings) {
+static int put_devices(const struct ids_analysis *analysis, struct ids_findings *findings) {
     const struct ids_trace *trace = analysis->trace;
     size_t next = 0;
     struct lane *lanes = calloc(trace->track_count + 1, sizeof *lanes);
@@ -121,7 +117,7 @@ static int put_devices(const struct ids_analysis *analysis, const struct ids_eve
         findings->devices[d].active = 1;
         findings->devices[d].start_ps = busy->start_ps;
         findings->devices[d].end_ps = busy->end_ps;
-        place_intervals(busy, findings, &next, events, first);
+        place_intervals(busy, findings, &next, first);
         put_gaps(analysis, busy++, findings, first);
     }
     for (size_t t = 0; lanes && t < trace->track_count; t++) free(lanes[t].stack);
@@ -230,30 +226,36 @@ static int put_culprits(const struct ids_analysis *analysis, struct ids_findings
     return failed;
 }
 
-/* The intervals as they come, and what each is about. */
+/* The intervals as they come. */
 struct taking {
     const struct ids_analysis *analysis;
     struct ids_findings *findings;
-    const struct ids_event **events;
-    size_t event_count, event_room;
 };
 
 static int take_interval(void *context, const struct ids_ledger_interval *interval, struct ids_error *err) {
+    enum { STEPS_MOST = 1 << 26, DEVICES_MOST = 1 << 22 }; /* what struct ids_found_interval has bits for */
+    _Static_assert(IDS_KNOWN_COUNT <= 4 && IDS_ACCOUNT_COUNT <= 32, "bits of struct ids_found_interval");
     struct taking *taking = context;
     struct ids_findings *findings = taking->findings;
+    const struct ids_busy *busy = &taking->analysis->busy[interval->busy];
+    const struct ids_events *activity = &busy->device->activity;
+    const struct ids_event *event = interval->event;
+    uint32_t step = interval->step == IDS_NONE ? 0 : interval->step + 1;
+    if (step >= STEPS_MOST || busy->index >= DEVICES_MOST)
+        return ids_fail(err, IDS_LIMIT, "more than %d steps, or %d devices", STEPS_MOST - 1, DEVICES_MOST);
     struct ids_found_interval *found = IDS_PUSH(findings->intervals, findings->interval_count, findings->interval_room);
-    const struct ids_event **event = IDS_PUSH(taking->events, taking->event_count, taking->event_room);
-    if (!found || !event) return ids_no_memory(err);
-    *event = interval->event;
+    if (!found) return ids_no_memory(err);
+    int is_of_device = event && event >= activity->at && event < activity->at + activity->count;
     *found = (struct ids_found_interval){
         .from_ps = interval->from_ps,
         .to_ps = interval->to_ps,
-        .device = taking->analysis->busy[interval->busy].index,
-        .step = interval->step == IDS_NONE ? 0 : interval->step + 1,
         .culprit = interval->entry,
-        .state = interval->state,
-        .account = interval->account,
-        .known = interval->known,
+        .event = is_of_device ? (uint32_t)(event - activity->at) + 1 : 0,
+        .step = step & (STEPS_MOST - 1),
+        .device = busy->index & (DEVICES_MOST - 1),
+        .state = interval->state & 511u,
+        .account = interval->account & 31u,
+        .known = interval->known & 3u,
     };
     return 0;
 }
@@ -303,10 +305,9 @@ int ids_findings_end(struct ids_findings_taking *opaque, int make, struct ids_er
         failed = !findings->devices || put_steps(analysis, findings) || put_device_steps(analysis, findings) ||
                  put_culprits(analysis, findings) || put_peaks(analysis, findings);
         findings->device_count = analysis->trace->device_count;
-        failed = failed || put_devices(analysis, taking->events, findings) || put_host_activitys(analysis, findings);
+        failed = failed || put_devices(analysis, findings) || put_host_activitys(analysis, findings);
     }
     if (failed || !make) ids_findings_done(findings);
-    free(taking->events);
     free(taking);
     return failed ? ids_no_memory(err) : 0;
 }

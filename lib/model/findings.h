@@ -39,11 +39,13 @@ struct ids_found_work {
 /* An interval of the ledger (lib/analysis/ledger.h). */
 struct ids_found_interval {
     int64_t from_ps, to_ps;
-    uint32_t device, step; /* index of the trace's devices; index + 1 in `steps`, 0 none */
-    uint32_t culprit;      /* index of `culprits` */
-    uint32_t event;        /* index + 1 in `work`, where that is what it is about; 0 none */
-    uint16_t state;        /* enum ids_device_state */
-    uint8_t account, known;
+    uint32_t culprit;     /* index of `culprits` */
+    uint32_t event;       /* index + 1 in `work`, where that is what it is about; 0 none */
+    uint64_t step : 26;   /* index + 1 in `steps`, 0 none */
+    uint64_t device : 22; /* index of the trace's devices */
+    uint64_t state : 9;   /* enum ids_device_state */
+    uint64_t account : 5;
+    uint64_t known : 2;
 };
 struct ids_found_culprit {
     struct ids_text culprit, where; /* length 0 unknown; in memory of the findings */

@@ -68,6 +68,10 @@ def check_content(folder):
     stats = sum(len(e.stats) for path in (CPU1, CPU8) for p in xplane_oracle.load(path) for l in p.lines for e in l.events)
     shared = rows(output, 'SELECT count(*) FROM event JOIN name_stat USING (name)')[0][0]
     check(rows(output, 'SELECT count(*) FROM stats') == [(stats + shared,)], 'the view stats')
+    # What an interval of the ledger is about was done by its device.
+    strange = rows(output, """SELECT count(*), sum(k.device IS NOT l.device_id) FROM ledger l LEFT JOIN activity a ON a.event = l.event
+                              LEFT JOIN activity_class k ON k.id = a.class WHERE l.event IS NOT NULL""")[0]
+    check(strange[0] > 1000 and strange[1] == 0, f'intervals and those about events of other devices: {strange}')
     # A child of a step annotation lies in it.
     check(rows(output, "SELECT count(*) FROM events c JOIN events p ON p.id = c.parent WHERE p.name = 'train' AND "
                        "(c.start_ps < p.start_ps OR c.start_ps + c.dur_ps > p.start_ps + p.dur_ps)") == [(0,)], 'children')
