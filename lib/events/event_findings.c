@@ -24,6 +24,7 @@ struct ordered_work {
 struct putter {
     sqlite3 *db;
     const struct ids_finding_pages *pages;
+    const struct ids_row_pages *events;
     const struct ids_trace *trace;
     const struct ids_findings *findings;
     struct ids_finding_numbers *numbers;
@@ -479,8 +480,8 @@ static int put_stall_names(struct putter *putter) {
 
 static int find_ids(struct putter *putter) {
     const struct ids_findings *findings = putter->findings;
-    int code = ids_event_ids_new(putter->db, putter->trace, putter->numbers->first_track, putter->numbers->first_name,
-                                 &putter->ids, putter->err);
+    int code = ids_event_ids_new(putter->db, putter->events, putter->trace, putter->numbers->first_track,
+                                 putter->numbers->first_name, &putter->ids, putter->err);
     for (size_t i = 0; i < findings->work_count && !code; i++)
         code = ids_event_ids_want(putter->ids, findings->work[i].event, putter->err);
     for (size_t i = 0; i < findings->host_activity_count && !code; i++)
@@ -554,11 +555,12 @@ static int put_everything(struct putter *putter) {
     return code ? code : put_stall_names(putter);
 }
 
-int ids_findings_put(sqlite3 *db, const struct ids_finding_pages *pages, const struct ids_trace *trace,
-                     const struct ids_findings *findings, struct ids_finding_numbers *numbers, uint64_t *ret_lost,
-                     struct ids_error *err) {
+int ids_findings_put(sqlite3 *db, const struct ids_finding_pages *pages, const struct ids_row_pages *events,
+                     const struct ids_trace *trace, const struct ids_findings *findings,
+                     struct ids_finding_numbers *numbers, uint64_t *ret_lost, struct ids_error *err) {
     struct putter putter = {.db = db,
                             .pages = pages,
+                            .events = events,
                             .trace = trace,
                             .findings = findings,
                             .numbers = numbers,

@@ -23,10 +23,10 @@ struct ids_finding_numbers {
     int64_t run, first_host, first_track, first_name;
     int64_t device, op, shape, class, step, culprit, stretch, device_step;
 };
-/* Writes the findings of a run whose events are in the table event already. *ret_lost counts what could not be tied to
- * its row (a damaged file). */
-int ids_findings_put(sqlite3 *db, const struct ids_finding_pages *pages, const struct ids_trace *trace,
-                     const struct ids_findings *findings, struct ids_finding_numbers *numbers, uint64_t *ret_lost,
-                     struct ids_error *err);
+/* Writes the findings of a run whose events are in the table event already, whose pages are `events`. *ret_lost counts
+ * what could not be tied to its row (a damaged file). */
+int ids_findings_put(sqlite3 *db, const struct ids_finding_pages *pages, const struct ids_row_pages *events,
+                     const struct ids_trace *trace, const struct ids_findings *findings,
+                     struct ids_finding_numbers *numbers, uint64_t *ret_lost, struct ids_error *err);
 
 #endif

@@ -36,10 +36,11 @@ struct ids_event_ids {
     struct wanted *wanted;
     size_t wanted_count, wanted_room, asked;
     struct ids_event_row *found; /* by number */
-    sqlite3_stmt *track, *range, *point;
+    sqlite3_stmt *track, *point;
+    struct ids_row_reader *rows;
     struct row *together; /* rows that begin at one time */
     size_t together_count, together_room, first_unused;
-    struct row at; /* the row that `range` is at */
+    struct row at; /* the row that `rows` is behind */
     int64_t last;  /* event.id of the track's last event; 0: no row left */
 };
 
@@ -76,20 +77,18 @@ static int read_names(struct ids_event_ids *ids, struct ids_error *err) {
     return code;
 }
 
-int ids_event_ids_new(sqlite3 *db, const struct ids_trace *trace, int64_t first_track, int64_t first_name,
-                      struct ids_event_ids **ret_ids, struct ids_error *err) {
+int ids_event_ids_new(sqlite3 *db, const struct ids_row_pages *events, const struct ids_trace *trace,
+                      int64_t first_track, int64_t first_name, struct ids_event_ids **ret_ids, struct ids_error *err) {
     struct ids_event_ids *ids = calloc(1, sizeof *ids);
     if (!ids) return ids_no_memory(err);
     ids->db = db;
     ids->trace = trace;
     ids->first_track = first_track;
     ids->first_name = first_name;
-    static const char range[] = "SELECT id, start_ps, dur_ps, name FROM event WHERE id BETWEEN ? AND ? ORDER BY id";
-    int code = 0;
-    if (sqlite3_prepare_v2(db, "SELECT first_event, last_event FROM track WHERE id=?", -1, &ids->track, NULL) !=
-            SQLITE_OK ||
-        sqlite3_prepare_v2(db, range, -1, &ids->range, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(db, "SELECT start_ps FROM event WHERE id=?", -1, &ids->point, NULL) != SQLITE_OK)
+    int code = ids_row_reader_new(events, &ids->rows, err);
+    if (!code && (sqlite3_prepare_v2(db, "SELECT first_event, last_event FROM track WHERE id=?", -1, &ids->track,
+                                     NULL) != SQLITE_OK ||
+                  sqlite3_prepare_v2(db, "SELECT start_ps FROM event WHERE id=?", -1, &ids->point, NULL) != SQLITE_OK))
         code = ids_db_fail(db, err);
     if (!code) code = read_names(ids, err);
     if (code) {
@@ -114,17 +113,18 @@ int ids_event_ids_want(struct ids_event_ids *ids, const struct ids_event *event,
 
 /* The next row into ids->at; last = 0 behind the last one. */
 static int next_row(struct ids_event_ids *ids, struct ids_error *err) {
-    int result = sqlite3_step(ids->range);
-    if (result == SQLITE_DONE) {
+    enum { TRACK, START, DURATION, NAME, COLUMNS }; /* of the table event, behind its id */
+    int64_t id, values[COLUMNS];
+    int code = ids_row_reader_next(ids->rows, &id, values, COLUMNS, err);
+    if (code) return code;
+    if (!id || id > ids->last) {
         ids->last = 0;
         return 0;
     }
-    if (result != SQLITE_ROW) return ids_db_fail(ids->db, err);
-    int64_t duration_ps = sqlite3_column_int64(ids->range, 2), name = sqlite3_column_int64(ids->range, 3);
-    size_t place = (size_t)(name - ids->first_name);
+    size_t place = (size_t)(values[NAME] - ids->first_name);
     ids->at = (struct row){
-        .found = {sqlite3_column_int64(ids->range, 0), duration_ps},
-        .start_ps = sqlite3_column_int64(ids->range, 1),
+        .found = {id, values[DURATION]},
+        .start_ps = values[START],
         .text = place < ids->name_count ? ids->text_of_name[place] : IDS_NO_TEXT,
     };
     if (ids->at.found.duration_ps < 0) ids->at.found.duration_ps = 0; /* as the trace takes them */
@@ -132,10 +132,8 @@ static int next_row(struct ids_event_ids *ids, struct ids_error *err) {
 }
 
 static int from_row(struct ids_event_ids *ids, int64_t id, struct ids_error *err) {
-    sqlite3_reset(ids->range);
-    sqlite3_bind_int64(ids->range, 1, id);
-    sqlite3_bind_int64(ids->range, 2, ids->last);
-    return next_row(ids, err);
+    int code = ids_row_reader_seek(ids->rows, id, err);
+    return code ? code : next_row(ids, err);
 }
 
 static int begin_track(struct ids_event_ids *ids, uint32_t track, struct ids_error *err) {
@@ -268,7 +266,6 @@ int ids_event_ids_find(struct ids_event_ids *ids, struct ids_error *err) {
         together_ps = start_ps;
         if (!code) ids->found[ids->wanted[i].number] = take(ids, event);
     }
-    sqlite3_reset(ids->range);
     return code;
 }
 
@@ -279,7 +276,7 @@ struct ids_event_row ids_event_ids_get(const struct ids_event_ids *ids, size_t n
 void ids_event_ids_free(struct ids_event_ids *ids) {
     if (!ids) return;
     sqlite3_finalize(ids->track);
-    sqlite3_finalize(ids->range);
+    ids_row_reader_free(ids->rows);
     sqlite3_finalize(ids->point);
     free(ids->text_of_name);
     free(ids->wanted);

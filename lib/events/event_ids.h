@@ -6,15 +6,17 @@
 #ifndef IDS_LIB_EVENTS_EVENT_IDS_H
 #define IDS_LIB_EVENTS_EVENT_IDS_H
 
+#include "lib/events/row_pages.h"
 #include "lib/model/trace.h"
 
 #include <sqlite3.h>
 
 struct ids_event_ids;
 
-/* For the run whose first track and name have these numbers. `db` and `trace` must outlive it. */
-int ids_event_ids_new(sqlite3 *db, const struct ids_trace *trace, int64_t first_track, int64_t first_name,
-                      struct ids_event_ids **ret_ids, struct ids_error *err);
+/* For the run whose first track and name have these numbers. `events`: the rows of the table event, which were shown.
+ * They, `db` and `trace` must outlive it. */
+int ids_event_ids_new(sqlite3 *db, const struct ids_row_pages *events, const struct ids_trace *trace,
+                      int64_t first_track, int64_t first_name, struct ids_event_ids **ret_ids, struct ids_error *err);
 /* Requests an event, which may be NULL or requested before. Requests are numbered from 0. */
 int ids_event_ids_want(struct ids_event_ids *ids, const struct ids_event *event, struct ids_error *err);
 /* Finds all that were asked for; once. */

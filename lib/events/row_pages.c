@@ -412,6 +412,116 @@ int ids_row_pages_show(struct ids_row_pages *pages, struct ids_error *err) {
     return code;
 }
 
+/* ---- reading ---- */
+
+struct ids_row_reader {
+    const struct ids_row_pages *pages;
+    size_t leaf, leaf_count;
+    uint32_t row, rows; /* of the page: the next one, and how many there are */
+    uint8_t page[];     /* the leaf, and 8 bytes more, for numbers are read as if they had so many */
+};
+
+static const uint8_t *get_varint(const uint8_t *at, uint64_t *ret_value) {
+    uint64_t value = 0;
+    while (*at & 0x80) value = value << 7 | (*at++ & 0x7f);
+    *ret_value = value << 7 | *at++;
+    return at;
+}
+
+static int64_t get_number(const uint8_t *at, unsigned bytes) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return (int64_t)__builtin_bswap64(word) >> (64 - 8 * bytes);
+}
+
+static int64_t greatest_id(const struct ids_row_pages *pages, size_t leaf) {
+    uint64_t id;
+    get_varint((const uint8_t *)pages->leaves.separators.at + pages->leaves.children[leaf].at, &id);
+    return (int64_t)id;
+}
+
+static int read_leaf(struct ids_row_reader *reader, size_t leaf, struct ids_error *err) {
+    const struct ids_row_pages *pages = reader->pages;
+    reader->row = 0;
+    if (leaf == reader->leaf) return 0;
+    reader->leaf = leaf;
+    reader->rows = 0;
+    if (leaf >= reader->leaf_count) return 0;
+    uint32_t number = pages->leaves.count ? pages->leaves.children[leaf].page : pages->root;
+    off_t at = (off_t)((uint64_t)(number - 1) * pages->page_bytes);
+    if (pread(pages->fd, reader->page, pages->page_bytes, at) != (ssize_t)pages->page_bytes)
+        return ids_fail_system(err, "cannot read the database");
+    reader->rows = (uint32_t)reader->page[3] << 8 | reader->page[4];
+    return 0;
+}
+
+/* Behind the lengths of a row and its id: its header. */
+static const uint8_t *row_at(const struct ids_row_reader *reader, uint32_t row, int64_t *ret_id) {
+    const uint8_t *place = reader->page + LEAF_HEADER + (size_t)2 * row;
+    uint64_t bytes, id;
+    const uint8_t *at = get_varint(reader->page + ((size_t)place[0] << 8 | place[1]), &bytes);
+    at = get_varint(at, &id);
+    *ret_id = (int64_t)id;
+    return at;
+}
+
+int ids_row_reader_new(const struct ids_row_pages *pages, struct ids_row_reader **ret_reader, struct ids_error *err) {
+    struct ids_row_reader *reader = calloc(1, sizeof *reader + pages->page_bytes + 8);
+    if (!reader) return ids_no_memory(err);
+    reader->pages = pages;
+    reader->leaf = SIZE_MAX;
+    reader->leaf_count = pages->leaves.count ? pages->leaves.count : 1; /* the root */
+    *ret_reader = reader;
+    return 0;
+}
+
+int ids_row_reader_seek(struct ids_row_reader *reader, int64_t id, struct ids_error *err) {
+    size_t low = 0, high = reader->pages->leaves.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (greatest_id(reader->pages, middle) < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    int code = read_leaf(reader, low, err);
+    uint32_t first = 0, behind = code ? 0 : reader->rows;
+    while (first < behind) {
+        uint32_t middle = first + (behind - first) / 2;
+        int64_t there;
+        row_at(reader, middle, &there);
+        if (there < id)
+            first = middle + 1;
+        else
+            behind = middle;
+    }
+    reader->row = first;
+    return code;
+}
+
+int ids_row_reader_next(struct ids_row_reader *reader, int64_t *ret_id, int64_t *values, unsigned count,
+                        struct ids_error *err) {
+    static const uint8_t bytes_of_type[10] = {0, 1, 2, 3, 4, 6, 8, 0, 0, 0};
+    *ret_id = 0;
+    while (reader->row == reader->rows) {
+        if (reader->leaf + 1 >= reader->leaf_count) return 0;
+        int code = read_leaf(reader, reader->leaf + 1, err);
+        if (code) return code;
+    }
+    const uint8_t *header = row_at(reader, reader->row++, ret_id), *at = header + header[0];
+    const uint8_t *type = header + 2, *end = at; /* behind the type of the id */
+    for (unsigned i = 0; i < count; i++, type++) {
+        unsigned bytes = type < end ? bytes_of_type[*type] : 0;
+        values[i] = bytes ? get_number(at, bytes) : type < end && *type == 9;
+        at += bytes;
+    }
+    return 0;
+}
+
+void ids_row_reader_free(struct ids_row_reader *reader) {
+    free(reader);
+}
+
 /* ---- life ---- */
 
 static int ask(sqlite3 *db, const char *sql, uint32_t *ret_number, struct ids_error *err) {

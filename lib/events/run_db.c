@@ -109,7 +109,9 @@ int ids_run_db_put_findings(struct ids_run_db *db, const struct ids_trace *trace
     db->has_left_out = findings->has_left_out;
     db->left_out = findings->left_out;
     int code = wait_for_rows(db, err);
-    if (!code) code = ids_findings_put(db->db, &db->findings_pages, trace, findings, &db->findings, &lost, err);
+    if (!code)
+        code =
+            ids_findings_put(db->db, &db->findings_pages, db->pages.event, trace, findings, &db->findings, &lost, err);
     if (!code && lost)
         ids_report_diag(report, IDS_WARNING, "store.finding_without_event",
                         "activities that count in the figures, but have no row because many events are alike", -1,

@@ -77,6 +77,56 @@ static void check_table(int64_t count) {
     }
 }
 
+/* Ids are 3, 6, 9 and so on. */
+static void check_reader(const struct ids_row_pages *pages, int64_t count) {
+    struct ids_row_reader *reader;
+    int64_t id = 0, values[3];
+    ck_assert_int_eq(ids_row_reader_new(pages, &reader, &err), 0);
+    ck_assert_int_eq(ids_row_reader_seek(reader, 1, &err), 0);
+    for (int64_t i = 1; i <= count; i++) {
+        ck_assert_int_eq(ids_row_reader_next(reader, &id, values, 3, &err), 0);
+        ck_assert_int_eq(id, 3 * i);
+        ck_assert_int_eq(values[0], 3 * i);
+        ck_assert_int_eq(values[1], i * i * (i % 2 ? -1 : 1));
+        ck_assert_int_eq(values[2], i % 100 ? 0 : i << 40);
+    }
+    for (int k = 0; k < 2; k++) {
+        ck_assert_int_eq(ids_row_reader_next(reader, &id, values, 3, &err), 0);
+        ck_assert_int_eq(id, 0);
+    }
+    for (int64_t i = count; i > 0; i -= count / 9 + 1) { /* there, and between two */
+        for (int64_t wanted = 3 * i - 2; wanted <= 3 * i; wanted++) {
+            ck_assert_int_eq(ids_row_reader_seek(reader, wanted, &err), 0);
+            ck_assert_int_eq(ids_row_reader_next(reader, &id, values, 1, &err), 0);
+            ck_assert_int_eq(id, 3 * i);
+        }
+    }
+    ck_assert_int_eq(ids_row_reader_seek(reader, 3 * count + 1, &err), 0);
+    ck_assert_int_eq(ids_row_reader_next(reader, &id, values, 1, &err), 0);
+    ck_assert_int_eq(id, 0);
+    ids_row_reader_free(reader);
+}
+
+/* Rows are read back without SQLite: none, some of a page, many pages; numbers of any width, below 0, and NULL. */
+START_TEST(read_back) {
+    const int64_t counts[] = {0, 1, 2, 50, 51, 52, 53, 1000, 30000};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct ids_row_pages *rows;
+        begin(1024);
+        ck_assert_int_eq(ids_row_pages_new(db, fd, "row", row_columns, &rows, &err), 0);
+        for (int64_t n = 1; n <= counts[i]; n++) {
+            const int64_t values[] = {3 * n, n * n * (n % 2 ? -1 : 1), n << 40, 0};
+            uint64_t nulls = 1u << 3 | (n % 100 ? 1u << 2 : 0);
+            ck_assert_int_eq(ids_row_pages_put(rows, 3 * n, &(struct ids_row_values){values, 4, nulls, 0}, &err), 0);
+        }
+        ck_assert_int_eq(ids_row_pages_show(rows, &err), 0);
+        check_reader(rows, counts[i]);
+        ids_row_pages_free(rows);
+        done();
+    }
+}
+END_TEST
+
 static void check_keyed(int64_t count) {
     char sql[512];
     ck_assert_int_eq(ask("SELECT count(*) FROM keyed"), count);
@@ -245,5 +295,5 @@ START_TEST(other_columns) {
 }
 END_TEST
 
-IDS_RUN_SUITE("row_pages", any_number_of_rows, beside_sqlite, shown_in_parts, every_length, page_of_the_locks, no_room,
-              other_columns)
+IDS_RUN_SUITE("row_pages", any_number_of_rows, read_back, beside_sqlite, shown_in_parts, every_length,
+              page_of_the_locks, no_room, other_columns)
