@@ -19,8 +19,8 @@ struct ids_open_event {
     uint32_t passing;         /* index in the assembly */
     uint32_t op;              /* the innermost op that is open, itself included: index + 1 in the stack */
     uint32_t doing;           /* what the thread does while it is the innermost one */
-    uint32_t sampled;         /* of sampled stacks: index + 1 of trace->stacks; 0 of others */
-    int launches;             /* it is LONG, and its thread launched work in it */
+    uint32_t sampled : 31;    /* of sampled stacks: index + 1 of trace->stacks; 0 of others */
+    uint32_t launches : 1;    /* it is LONG, and its thread launched work in it */
 };
 
 void ids_assembly_done(struct ids_assembly *assembly) {
@@ -203,8 +203,9 @@ static int begin_doing(struct ids_assembly *assembly, struct ids_trace *trace, s
 
 static int begin_sampled(struct ids_trace *trace, uint32_t track, const struct ids_passing *passing,
                          struct ids_open_event *open, const struct ids_open_event *parent, struct ids_error *err) {
-    open->sampled = ids_stack_inside(trace, track, parent ? parent->sampled : 0, passing->name);
-    return open->sampled ? 0 : ids_no_memory(err);
+    uint32_t stack = ids_stack_inside(trace, track, parent ? parent->sampled : 0, passing->name);
+    open->sampled = stack & INT32_MAX; /* at most IDS_STACKS_MOST */
+    return stack ? 0 : ids_no_memory(err);
 }
 
 /* --- before the sweep --------------------------------------------------------------------------------------------- */
