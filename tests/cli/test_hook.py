@@ -23,7 +23,7 @@ HOOK = SOURCE / 'collectors' / 'python'
 sys.path[:0] = [str(HOOK), str(SOURCE / 'tests' / 'oracle')]
 import xplane_oracle as oracle  # noqa: E402  (found through the line above)
 from _idsprof import idsprof_calls as calls, idsprof_misses as misses, idsprof_monitoring as monitoring, idsprof_plugins as plugins  # noqa: E402
-from _idsprof import idsprof_steps as steps, idsprof_wrap as wrap, idsprof_xspace as xspace  # noqa: E402
+from _idsprof import idsprof_executions as executions, idsprof_steps as steps, idsprof_wrap as wrap, idsprof_xspace as xspace  # noqa: E402
 
 failures = 0
 
@@ -346,6 +346,18 @@ def annotations():
         same('%s: undone' % way, vars(Annotation)['__init__'] is own, True)
 
 
+def steps_of_a_window():
+    """A step that begins while another thread's ends the window is none of it."""
+    for state, wanted in ((2, [('f', 46)]), (3, [])):           # OPENED, CLOSING
+        marked, counting = [], object.__new__(executions.Executions)
+        counting.is_clean, counting.annotation, counting.names = (lambda: True), None, {7: 'f'}
+        counting.session = types.SimpleNamespace(ours=object())
+        counting.agent = types.SimpleNamespace(step=lambda *words: None, wants=lambda source: True, state=lambda: state)
+        counting.annotate = lambda name, number: marked.append((name, number))
+        same('a step in state %d is one' % state, counting.step(7, 46), 1)
+        same('and is marked in state %d' % state, marked, wanted)
+
+
 @dataclasses.dataclass
 class State:
     w: object
@@ -468,7 +480,7 @@ def waits():
 
 
 def main():
-    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, annotations, tells_calls_apart, watches, waits):
+    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, annotations, steps_of_a_window, tells_calls_apart, watches, waits):
         test()
     print('%d failures' % failures)
     return failures > 0

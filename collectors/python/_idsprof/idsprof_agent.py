@@ -7,6 +7,7 @@ import os
 ABI = 1
 PRIORITY_JAX = 20
 ANNOTATION, EXECUTION = 1, 2
+OPENED = 2                              # enum ids_window_state
 BUSY = 2
 WHY_BYTES = 512
 

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 
-from .idsprof_agent import EXECUTION
+from .idsprof_agent import EXECUTION, OPENED
 from .idsprof_misses import innermost, is_of_jax
 
 COSTS, COSTS_LEAST = 1000, 20
@@ -178,7 +178,8 @@ class Executions:
             if not self.agent.wants(EXECUTION):
                 self.off()
             elif self.session.ours is not None:
-                self.annotate(self.names.get(function, '?'), number)
+                if self.agent.state() == OPENED:        # else another thread's step ends it now: this one is not of the window
+                    self.annotate(self.names.get(function, '?'), number)
             elif not was_open:
                 self.spent_ns.append(time.perf_counter_ns() - began)
         except KeyboardInterrupt:
