@@ -29,7 +29,7 @@ WARM = 3        # ... after these
 SIZE = 0.10     # the size may be off by this share of the truth ...
 NOISE_MS = 0.5  # ... or by this: what Python's own tracer costs around a call
 UNKNOWN = {"traced": 0.02, "sampled": 0.05}  # share of idle time that may be unknown or inferred
-ATTEMPTS = 4    # recordings of a program that others hold up and of which something else is said
+ATTEMPTS = 4    # recordings of a program that others hold up and of which something else is said, or too much is unknown
 AHEAD = ["chrt", "-r", "1"]  # of what others do, where that is allowed; such threads take turns of 100 ms among themselves
 CROWDS = ("rank_late", "ranks_late", "device_late")  # more threads than cores: they would hold each other up for whole turns
 HELD_UP = 0.05  # of the recorded steps' time a program may be ready to run and have no core
@@ -218,7 +218,7 @@ def judge_planted(name, ms, annotated, folder, recorder):
     if piece is not first:
         said += "; first %s: %s, with %.0f %% of the time without a core" % (first["account"], first.get("culprit"), 100 * share)
     return (case, truth, said, "%.2f ms" % size_ms, "%.2f ms" % true_ms if sized else "-", "%.1f %%" % (100 * unknown),
-            faults), disturbed and (faults or piece is not first)
+            faults), disturbed and (faults or piece is not first) or faults == ["unknown"]
 
 
 def saved(piece):
