@@ -276,6 +276,12 @@ START_TEST(work_is_done_once) {
 }
 END_TEST
 
+/* Sanitizers have a malloc of their own. */
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define IDS_HAS_GLIBC_MALLOC 1
+#endif
+
+#ifdef IDS_HAS_GLIBC_MALLOC
 /* Pages of this process that are in memory. */
 static size_t pages_held(void) {
     size_t all = 0, held = 0;
@@ -285,10 +291,11 @@ static size_t pages_held(void) {
     fclose(file);
     return held;
 }
+#endif
 
 /* Each second piece is freed, so that none lies at the end, which malloc gives back by itself. */
 START_TEST(freed_memory_goes_back) {
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifdef IDS_HAS_GLIBC_MALLOC
     enum { PIECES = 400, BYTES = 64 << 10, PAGE = 4096 };
     static char *pieces[PIECES];
     if (getenv("IDS_VALGRIND")) return; /* its malloc is another one */
