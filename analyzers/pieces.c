@@ -287,7 +287,7 @@ struct ids_recurrence ids_account_recurrence(const struct ids_analysis *analysis
 }
 
 int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_pieces, struct ids_error *err) {
-    struct ids_pieces pieces = {.at = malloc((analysis->ledger.entry_count + 2) * sizeof *pieces.at)};
+    struct ids_pieces pieces = {.at = calloc(analysis->ledger.entry_count + 2, sizeof *pieces.at)};
     size_t *of_entry = calloc(analysis->ledger.entry_count + 1, sizeof *of_entry), worth = 0;
     *ret_pieces = (struct ids_pieces){0};
     if (!pieces.at || !of_entry) {

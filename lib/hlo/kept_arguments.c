@@ -229,9 +229,10 @@ static int give(struct matching *matching, struct argument *argument, uint32_t r
 /* The argument that a result replaces: one of its shape out of which it is made. */
 static int find_argument(struct matching *matching, uint32_t result, int is_first, int depth) {
     enum { DEEPEST = 64 };
-    const size_t *first = &matching->results.first_candidate[result];
+    const size_t *first_candidate = matching->results.first_candidate;
+    size_t end = first_candidate[result + 1];
     if (depth > DEEPEST) return 0;
-    for (size_t c = first[0]; c < first[1] && matching->budget-- > 0; c++) {
+    for (size_t c = first_candidate[result]; c < end && matching->budget-- > 0; c++) {
         if (give(matching, &matching->arguments[matching->candidates[c]], result, is_first, depth)) return 1;
     }
     return 0;
