@@ -105,12 +105,12 @@ static int has_loader(const struct ids_adviser *adviser) {
     const struct ids_ledger *ledger = &adviser->analysis->ledger;
     int64_t made_ps = 0, all_ps = 0;
     for (size_t e = 0; e < ledger->entry_count; e++) {
-        const char *where = ids_adviser_text(adviser, ledger->entries[e].where);
-        size_t length = where ? strlen(where) : 0, end = sizeof IDS_AWAITED - 1;
-        if (ledger->entries[e].account != IDS_HOST_INPUT) continue;
-        ids_sum(&all_ps, ids_ledger_entry_time(&ledger->entries[e]));
-        if (length >= end && !strcmp(where + length - end, IDS_AWAITED))
-            ids_sum(&made_ps, ids_ledger_entry_time(&ledger->entries[e]));
+        const struct ids_ledger_entry *entry = &ledger->entries[e];
+        const char *where = ids_adviser_text(adviser, entry->where);
+        if (entry->account != IDS_HOST_INPUT) continue;
+        ids_sum(&all_ps, ids_ledger_entry_time(entry));
+        if (where && ids_text_ends((struct ids_text){where, (uint32_t)strlen(where)}, IDS_AWAITED))
+            ids_sum(&made_ps, ids_ledger_entry_time(entry));
     }
     if (made_ps && made_ps >= all_ps / 10) return 1;
     for (size_t n = 0; n < trace->name_count; n++) {

@@ -214,12 +214,16 @@ static int lacks_gil(const struct ids_circumstances *about) {
     return ends(about->where, IDS_LACKING_GIL);
 }
 
+static int is_awaited(const struct ids_circumstances *about) {
+    return ends(about->where, IDS_AWAITED);
+}
+
 /* The thread waits in a queue for what another thread puts there, and nobody is known to make batches for it: of a
  * server's requests there are no more to prepare. */
 static int waits_for_item(const struct ids_circumstances *about) {
     if (about->has_loader || !about->recorded) return 0;
     struct ids_text recorded = {about->recorded, (uint32_t)strlen(about->recorded)};
-    return ids_python_waits_for_thread(recorded) || ends(about->where, IDS_AWAITED);
+    return ids_python_waits_for_thread(recorded) || is_awaited(about);
 }
 
 /* What idsprof's hook records of the waits of event loops. */
@@ -230,10 +234,6 @@ static int loop_awaits(const struct ids_circumstances *about) {
 /* The same in sampled stacks, where the hook recorded none. */
 static int loop_waits(const struct ids_circumstances *about) {
     return ends(about->where, ", in self._selector.poll") || ends(about->where, ", in self._selector.select");
-}
-
-static int is_awaited(const struct ids_circumstances *about) {
-    return ends(about->where, IDS_AWAITED);
 }
 
 static int saves(const struct ids_circumstances *about) {

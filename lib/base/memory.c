@@ -14,7 +14,7 @@ int ids_memory_ran_out(void) {
 }
 
 #ifdef __GLIBC__
-int malloc_trim(size_t pad); /* of a header that other systems have not */
+#include <malloc.h>
 #endif
 
 void ids_memory_give_back(void) {

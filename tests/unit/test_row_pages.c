@@ -1,55 +1,20 @@
 /* lib/events/row_pages.c: SQLite reads back what was written as pages beside it, and finds no fault with the file. */
 #include "lib/events/row_pages.h"
-#include "lib/store/db.h"
-#include "tests/support/suite.h"
+#include "tests/support/pages_db.h"
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-static struct ids_error err;
-static char path[] = "/tmp/idsprof-test-pages.XXXXXX";
-static sqlite3 *db;
-static int fd;
 
 static const char row_columns[] = "id a b c d";
 
 static void begin(int page_bytes) {
     char sql[256];
-    strcpy(path + sizeof path - 7, "XXXXXX");
-    fd = mkstemp(path);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(ids_db_create(path, &db, &err), 0);
     snprintf(sql, sizeof sql,
              "PRAGMA page_size=%d; PRAGMA locking_mode=NORMAL; BEGIN; CREATE TABLE row (id INTEGER PRIMARY KEY, a, b, "
              "c, d); "
              "CREATE TABLE keyed (a, word TEXT, b, PRIMARY KEY (a, word, b)) WITHOUT ROWID; CREATE TABLE other (x)",
              page_bytes);
-    ck_assert_int_eq(ids_db_exec(db, sql, &err), 0);
-}
-
-static int64_t ask(const char *sql) {
-    sqlite3_stmt *statement = NULL;
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
-}
-
-/* As another program finds the file. */
-static void reopen(void) {
-    ck_assert_int_eq(ids_db_exec(db, "COMMIT", &err), 0);
-    ck_assert_int_eq(sqlite3_close(db), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-    ck_assert_int_eq(ask("SELECT integrity_check = 'ok' FROM pragma_integrity_check"), 1);
-}
-
-static void done(void) {
-    sqlite3_close(db);
-    close(fd);
-    unlink(path);
+    create(sql);
 }
 
 /* Column a counts, b is its square or NULL, c is NULL but in every hundredth row, d is always NULL. */

@@ -1,32 +1,15 @@
 /* lib/events/stretch_rows.c: the view stretch gives back each stretch that was put, however they lie in blocks. */
 #include "lib/events/findings.sql.h"
 #include "lib/events/stretch_rows.h"
-#include "lib/store/db.h"
-#include "tests/support/suite.h"
+#include "tests/support/pages_db.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static struct ids_error err;
-static char path[] = "/tmp/idsprof-test-stretches.XXXXXX";
-static sqlite3 *db;
-static int fd;
 static struct ids_stretch_rows *rows;
 static sqlite3_stmt *wanted;
 
 static void begin(void) {
-    strcpy(path + sizeof path - 7, "XXXXXX");
-    fd = mkstemp(path);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(ids_db_create(path, &db, &err), 0);
-    ck_assert_int_eq(ids_db_exec(db, "PRAGMA page_size=16384; PRAGMA locking_mode=NORMAL; BEGIN", &err), 0);
-    ck_assert_int_eq(ids_db_exec(db, ids_findings_sql, &err), 0);
-    ck_assert_int_eq(
-        ids_db_exec(db, "CREATE TABLE wanted (id, device, start_ps, dur_ps, culprit, known, state, step, event)", &err),
-        0);
+    create("PRAGMA page_size=16384; PRAGMA locking_mode=NORMAL; BEGIN");
+    run_sql(ids_findings_sql);
+    run_sql("CREATE TABLE wanted (id, device, start_ps, dur_ps, culprit, known, state, step, event)");
     ck_assert_int_eq(ids_stretch_rows_new(db, fd, &rows, &err), 0);
     ck_assert_int_eq(sqlite3_prepare_v2(db, "INSERT INTO wanted VALUES (?,?,?,?,?,?,?,?,?)", -1, &wanted, NULL),
                      SQLITE_OK);
@@ -47,34 +30,16 @@ static void put(const struct ids_stretch *stretch) {
     ck_assert_int_eq(ids_stretch_rows_put(rows, stretch, &err), 0);
 }
 
-static int64_t ask(const char *sql) {
-    sqlite3_stmt *statement = NULL;
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
-}
-
 /* As another program finds the file. Rows come in the order of their ids without being asked to. */
 static void check(int64_t count) {
     sqlite3_finalize(wanted);
     ck_assert_int_eq(ids_stretch_rows_show(rows, &err), 0);
     ids_stretch_rows_free(rows);
-    ck_assert_int_eq(ids_db_exec(db, "COMMIT", &err), 0);
-    ck_assert_int_eq(sqlite3_close(db), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-    ck_assert_int_eq(ask("SELECT integrity_check = 'ok' FROM pragma_integrity_check"), 1);
+    reopen();
     ck_assert_int_eq(ask("SELECT count(*) FROM stretch"), count);
     ck_assert_int_eq(ask("SELECT count(*) FROM (SELECT * FROM wanted EXCEPT SELECT * FROM stretch)"), 0);
     ck_assert_int_eq(ask("SELECT count(*) FROM (SELECT id, lag(id) OVER () AS before FROM stretch) WHERE id <= before"),
                      0);
-}
-
-static void done(void) {
-    sqlite3_close(db);
-    close(fd);
-    unlink(path);
 }
 
 /* Twice 16 and one more, which fill two blocks and begin a third. */
