@@ -143,6 +143,13 @@ static const struct sentence {
       NULL}},
     {IDS_WASTE_WIDE, ALL, NULL, "The program computes in float64 beside narrower arguments", {LEAVE_DOUBLE}},
     {IDS_WASTE_ATTENTION, ACCELERATORS, NULL, "Attention writes its scores to memory", {FUSED_ATTENTION}},
+    {IDS_WASTE_TRANSPOSED,
+     1 << IDS_DEVICE_CPU,
+     NULL,
+     "Arrays are transposed on the way to what is computed",
+     {"let both operands have the same order of dimensions: einsum contracts them where they are, and a transpose of "
+      "what is transposed later again can be left out; this CPU reads or writes such an array element by element",
+      "keep one memory format, so that both operands have the same order of dimensions"}},
     {IDS_WASTE_SERIAL,
      ALL,
      NULL,

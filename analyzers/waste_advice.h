@@ -13,7 +13,7 @@ static inline int ids_waste_is_collective(enum ids_waste waste) {
 
 /* What is said of one kind may be true of some of its rows only (copies that change nothing, transposes). Each of
  * these sentences has a sum of its own. */
-enum { IDS_WASTE_SENTENCES = 17 };
+enum { IDS_WASTE_SENTENCES = 18 };
 
 /* All rows of the table of which one sentence is true. */
 struct ids_waste_sum {

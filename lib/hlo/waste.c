@@ -11,9 +11,9 @@
 #include <string.h>
 
 const char *ids_waste_name(enum ids_waste waste) {
-    static const char *const names[] = {NULL,         "recomputed", "repeated",  "constant", "invariant",
-                                        "replicated", "gathered",   "reduced",   "layout",   "convert",
-                                        "padding",    "wide",       "attention", "serial"};
+    static const char *const names[] = {NULL,         "recomputed", "repeated",  "constant",   "invariant",
+                                        "replicated", "gathered",   "reduced",   "layout",     "convert",
+                                        "padding",    "wide",       "attention", "transposed", "serial"};
     return (unsigned)waste < IDS_WASTE_COUNT ? names[waste] : NULL;
 }
 
@@ -249,6 +249,7 @@ static int look(struct ids_waste_graph *graph) {
     ids_waste_collectives(graph);
     ids_waste_wide(graph);
     ids_waste_attention(graph);
+    ids_waste_transposes(graph);
     ids_split_find(graph);
     return failed;
 }
@@ -426,6 +427,16 @@ static void put_wide(struct wording *to, const struct ids_hlo_module *module, co
     put_shape(to, module, of->other);
 }
 
+/* The array as it is before and after; where it comes from by the fusion's operands is not followed. */
+static void put_transposed(struct wording *to, const struct ids_hlo_module *module, const struct ids_hlo_waste *of) {
+    uint64_t from = module->operands[module->instructions[of->other].operands.first];
+    put_shape(to, module, (uint32_t)from);
+    put_z(to, " -> ");
+    put_shape(to, module, of->other);
+    put_z(to, " inside, by ");
+    put_name(to, module, of->other);
+}
+
 static void put_attention(struct wording *to, const struct ids_hlo_module *module, const struct ids_hlo_waste *of,
                           uint32_t instruction) {
     put_z(to, "softmax ");
@@ -471,6 +482,9 @@ size_t ids_hlo_waste_text(const struct ids_hlo_module *module, const struct ids_
         break;
     case IDS_WASTE_WIDE:
         put_wide(&to, module, of);
+        break;
+    case IDS_WASTE_TRANSPOSED:
+        put_transposed(&to, module, of);
         break;
     case IDS_WASTE_ATTENTION:
         put_attention(&to, module, of, instruction);

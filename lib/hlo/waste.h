@@ -23,6 +23,7 @@ enum ids_waste {
     IDS_WASTE_PAD,        /* pads, with or without a slice, and does nothing else */
     IDS_WASTE_WIDE,       /* computes in float64 beside narrower arguments, of which `other` is none */
     IDS_WASTE_ATTENTION,  /* a softmax between two products, `also` and `other`, that is written to memory */
+    IDS_WASTE_TRANSPOSED, /* a fusion that computes with a large array that it transposes inside: `other` */
     IDS_WASTE_SERIAL,     /* the end of something asynchronous, with nothing between it and the beginning */
     IDS_WASTE_COUNT,
 };

@@ -68,10 +68,11 @@ uint32_t ids_waste_loop_around(const struct ids_waste_graph *graph, uint32_t ins
 int ids_waste_runs_inside(const struct ids_waste_graph *graph, uint32_t instruction, uint32_t computation);
 /* waste_again.c: sets computed_once. 0, or not: no memory */
 int ids_waste_again(struct ids_waste_graph *graph);
-/* waste_collectives.c, waste_wide.c, waste_attention.c */
+/* waste_collectives.c, waste_wide.c, waste_attention.c, waste_transposes.c */
 void ids_waste_collectives(struct ids_waste_graph *graph);
 void ids_waste_wide(struct ids_waste_graph *graph);
 void ids_waste_attention(struct ids_waste_graph *graph);
+void ids_waste_transposes(struct ids_waste_graph *graph);
 /* split.c */
 void ids_split_find(struct ids_waste_graph *graph);
 

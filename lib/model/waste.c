@@ -194,12 +194,14 @@ static int is_of_cpu(const struct ids_trace *trace) {
 }
 
 int ids_wastes_find(struct ids_trace *trace) {
-    int has_markers = 0, failed = 0, has_fused_attention = !is_of_cpu(trace);
+    int has_markers = 0, failed = 0, is_cpu = is_of_cpu(trace);
     for (size_t i = 0; i < trace->op_count && !failed; i++) {
         struct ids_op *op = &trace->ops[i];
         has_markers |= op->marker;
-        /* XLA has no fused attention on a CPU: there is nothing else to be done. */
-        if (op->waste == IDS_WASTE_ATTENTION && !has_fused_attention) op->waste = IDS_NO_WASTE, op->waste_why = 0;
+        /* XLA has no fused attention on a CPU: there is nothing else to be done. And others turn tiles over on the
+         * chip. */
+        if (op->waste == (is_cpu ? IDS_WASTE_ATTENTION : IDS_WASTE_TRANSPOSED))
+            op->waste = IDS_NO_WASTE, op->waste_why = 0;
         if (op->waste) continue;
         op->waste = (uint8_t)of_names(trace, op);
         int moves = op->waste == IDS_WASTE_LAYOUT || op->waste == IDS_WASTE_CONVERT || op->waste == IDS_WASTE_PAD;

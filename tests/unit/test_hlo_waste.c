@@ -243,6 +243,87 @@ START_TEST(attention_through_memory) {
 }
 END_TEST
 
+/* ---- transposes inside of what computes ---- */
+
+/* The last instruction's result lies in memory in this order, the fastest dimension first. */
+static int laid(const char *order) {
+    uint32_t layout;
+    ck_assert_int_eq(ids_hlo_add_layout(&module, &layout, &err), 0);
+    module.layouts[layout] = (struct ids_hlo_layout){.minor_to_major = {(uint32_t)module.number_count, 0}};
+    for (const char *at = order; *at; at++, module.layouts[layout].minor_to_major.count++)
+        ck_assert_int_eq(ids_hlo_add_number(&module, *at - '0', &err), 0);
+    module.shapes[module.instructions[module.instruction_count - 1].shape].layout = layout;
+    return last();
+}
+
+/* A fusion of p and q of these dimensions: q is copied into another layout (order NULL), or transposed by that order of
+ * dimensions, and then added to p, or multiplied as a matrix. */
+static const char *with_transposed(const char *dimensions, const char *before, const char *after, const char *order,
+                                   const char *then) {
+    static char said[IDS_HLO_WASTE_TEXT + 16];
+    begin();
+    int fused = computation("fused", 1), p = (parameter("p", dimensions, 0), laid(after));
+    int q = (parameter("q", dimensions, 1), laid(before));
+    struct ids_hlo_instruction *moved = ADD("moved", order ? "transpose" : "copy", dimensions, q, 0);
+    char numbers[8] = "";
+    for (size_t i = 0; order && order[i]; i++) numbers[i] = (char)(order[i] - '0');
+    if (order)
+        attribute(moved, (struct ids_hlo_attribute){.field = HLO_INSTRUCTION_DIMENSIONS,
+                                                    .is_bytes = 1,
+                                                    .length = (uint32_t)strlen(order),
+                                                    .bytes = numbers});
+    laid(after);
+    ADD("then", then, dimensions, p, last(), 0);
+    laid(after);
+    is_entry(computation("main", 0));
+    int x = (parameter("x", dimensions, 0), laid(after)), y = (parameter("y", dimensions, 1), laid(before));
+    calls(ADD("f", "fusion", dimensions, x, y, 0), fused);
+    int fusion = laid(after);
+    finish();
+    snprintf(said, sizeof said, "%s %s", waste_of(fusion), *waste_of(fusion) ? why(fusion) : "");
+    end();
+    return said;
+}
+
+/* 256 x 256 numbers of 4 bytes are what a core's cache holds, and the least that counts. */
+START_TEST(transposes_inside_of_what_computes) {
+    ck_assert_str_eq(with_transposed("256,256", "01", "10", NULL, "add"),
+                     "transposed f32[256,256]{0,1} -> f32[256,256]{1,0} inside, by moved");
+    ck_assert_str_eq(with_transposed("256,256", "10", "10", "10", "add"),
+                     "transposed f32[256,256]{1,0} -> f32[256,256]{1,0} inside, by moved");
+    ck_assert_str_eq(with_transposed("256,256", "10", "10", NULL, "add"), " ");
+    ck_assert_str_eq(with_transposed("255,256", "01", "10", NULL, "add"), " ");
+    ck_assert_str_eq(with_transposed("256,256", "01", "10", NULL, "dot"), " ");
+    /* Rows that stay together are moved as rows. */
+    ck_assert_str_eq(with_transposed("64,64,64", "210", "210", "102", "add"), " ");
+    ck_assert_str_eq(with_transposed("64,64,64", "210", "120", NULL, "add"),
+                     "transposed f32[64,64,64]{2,1,0} -> f32[64,64,64]{1,2,0} inside, by moved");
+    /* A dimension of one has no order. */
+    ck_assert_str_eq(with_transposed("256,256,1", "210", "120", NULL, "add"), " ");
+    ck_assert_str_eq(with_transposed("256,1,256", "201", "102", NULL, "add"),
+                     "transposed f32[256,1,256]{2,0,1} -> f32[256,1,256]{1,0,2} inside, by moved");
+}
+END_TEST
+
+/* What is less than half of what the fusion reads. */
+START_TEST(little_that_is_transposed) {
+    for (int is_little = 0; is_little < 2; is_little++) {
+        const char *dimensions = is_little ? "2,512,513" : "2,512,512";
+        begin();
+        int fused = computation("fused", 1), p = parameter("p", dimensions, 0);
+        int q = (parameter("q", "512,512", 1), laid("01"));
+        ADD("moved", "copy", "512,512", q, 0);
+        ADD("r", "reduce", "512,512", p, laid("10"), 0);
+        is_entry(computation("main", 0));
+        int x = parameter("x", dimensions, 0), y = (parameter("y", "512,512", 1), laid("01"));
+        int fusion = calls(ADD("f", "fusion", "512,512", x, y, 0), fused);
+        finish();
+        ck_assert_str_eq(waste_of(fusion), is_little ? "" : "transposed");
+        end();
+    }
+}
+END_TEST
+
 /* ---- what is the same each time ---- */
 
 /* A table of so many numbers, an argument or not, is subtracted from x of f32[64], which is converted for it. Says what
@@ -364,4 +445,5 @@ END_TEST
 IDS_RUN_SUITE("hlo_waste", fusions_that_only_move, conversions_show_their_types, copies_for_a_loop_are_kept_apart,
               pads_with_slices, collectives_of_what_all_have, collectives_one_after_the_other,
               collectives_of_which_a_slice_is_used, attention_through_memory, what_stands_behind,
-              what_could_not_be_fused, float64_beside_what_is_narrower, many_uses_of_a_long_body)
+              what_could_not_be_fused, float64_beside_what_is_narrower, transposes_inside_of_what_computes,
+              little_that_is_transposed, many_uses_of_a_long_body)

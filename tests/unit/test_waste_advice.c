@@ -227,12 +227,16 @@ END_TEST
 START_TEST(words_fit) {
     ck_assert_ptr_null(ids_waste_remedy(IDS_WASTE_ATTENTION, NULL, IDS_JAX, IDS_DEVICE_CPU).problem);
     ck_assert_ptr_nonnull(ids_waste_remedy(IDS_WASTE_ATTENTION, NULL, IDS_JAX, IDS_DEVICE_TPU).problem);
+    ck_assert_ptr_null(ids_waste_remedy(IDS_WASTE_TRANSPOSED, NULL, IDS_JAX, IDS_DEVICE_GPU).problem);
+    ck_assert_ptr_nonnull(ids_waste_remedy(IDS_WASTE_TRANSPOSED, NULL, IDS_JAX, IDS_DEVICE_CPU).problem);
     ck_assert_ptr_nonnull(
         strstr(ids_waste_remedy(IDS_WASTE_ATTENTION, NULL, IDS_PYTORCH, IDS_DEVICE_GPU).remedy, "torch.nn.functional"));
     ck_assert_ptr_nonnull(strstr(ids_waste_remedy(IDS_WASTE_RECOMPUTED, NULL, IDS_PYTORCH, IDS_DEVICE_GPU).remedy,
                                  "torch.utils.checkpoint"));
-    for (int w = 1; w < IDS_WASTE_COUNT; w++)
-        ck_assert_ptr_nonnull(ids_waste_remedy((enum ids_waste)w, NULL, IDS_PYTORCH, IDS_DEVICE_GPU).remedy);
+    for (int w = 1; w < IDS_WASTE_COUNT; w++) {
+        enum ids_device_kind platform = w == IDS_WASTE_TRANSPOSED ? IDS_DEVICE_CPU : IDS_DEVICE_GPU;
+        ck_assert_ptr_nonnull(ids_waste_remedy((enum ids_waste)w, NULL, IDS_PYTORCH, platform).remedy);
+    }
 }
 END_TEST
 
