@@ -28,6 +28,7 @@ static const struct fact facts[] = {
     {"jax_version", NULL, "jax ", "", NULL},
     {"steps", "steps.count", "", "", "step"},
     {"recording", NULL, "", "", NULL},
+    {"launches", NULL, "", "", NULL},
     {"waits", NULL, "", "", NULL},
     {NULL, "run.window", "window ", "", NULL},
     {"clock_held_back", NULL, "", "", NULL},

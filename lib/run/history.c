@@ -41,8 +41,15 @@ struct past {
     struct step *steps;
     size_t count;
     int64_t slow, longest_ns, median_ns;
+    int launches;        /* 1: its times are those of calls, and no steps' */
     int64_t collectives; /* of the usual step; -1: not known */
+    int64_t step_ns;     /* of the steps that the report measures; 0 unknown */
 };
+
+static int64_t measured_ns(const struct ids_report *report) {
+    const struct ids_metric *mean = ids_report_find(report, "steps.mean", NULL);
+    return mean && !mean->value.missing ? mean->value.i / PS_PER_NS : 0;
+}
 
 static int by_value(const void *a, const void *b) {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
@@ -102,18 +109,32 @@ static void judge_step(const struct ids_history_head *head, const struct ids_his
     step->is_slow = is_warm && step->median_ns && step->took_ns / TIMES > step->median_ns;
 }
 
-static void judge_recorded(struct past *past) {
-    int64_t *times = calloc(past->count + 1, sizeof *times), median_ns = 0;
+/* Of the steps that a window touches, or of those of them that lie in it; -1: there is none. */
+static int64_t median_recorded(const struct past *past, int whole) {
+    int64_t *times = calloc(past->count + 1, sizeof *times), median_ns = -1;
     size_t count = 0;
     for (size_t i = 0; times && i < past->count; i++) {
-        if (is_recorded(past, i)) times[count++] = past->steps[i].took_ns;
+        if (is_recorded(past, i) && (!whole || past->file->steps[i].stall_ns <= 0))
+            times[count++] = past->steps[i].took_ns;
     }
     if (count) {
         qsort(times, count, sizeof *times, by_value);
         median_ns = times[count / 2];
     }
     free(times);
-    for (size_t i = 0; i < past->count && count; i++) {
+    return median_ns;
+}
+
+/* A program that launches its steps and waits for none of them is through with its calls long before the device: how
+ * long these take says nothing of a step. */
+static int only_launches(const struct past *past) {
+    int64_t median_ns = past->step_ns ? median_recorded(past, 1) : -1;
+    return median_ns >= 0 && median_ns < past->step_ns / 4;
+}
+
+static void judge_recorded(struct past *past) {
+    int64_t median_ns = median_recorded(past, 0);
+    for (size_t i = 0; i < past->count && median_ns >= 0; i++) {
         struct step *step = &past->steps[i];
         if (!step->is_slow || !is_recorded(past, i)) continue;
         if (step->took_ns / 2 > median_ns && past->file->steps[i].stall_ns <= 0) continue;
@@ -139,7 +160,11 @@ static void judge_steps(struct past *past) {
         if ((int64_t)i + before >= IDS_WARM_STEPS && step->took_ns > past->longest_ns) past->longest_ns = step->took_ns;
         if ((int64_t)i + before > 0) ids_median_add(&median, step->took_ns);
     }
-    if (!file->head.when_ns && !file->head.when_ratio) judge_recorded(past);
+    int has_rule = file->head.when_ns || file->head.when_ratio;
+    if (!has_rule) judge_recorded(past);
+    past->launches = only_launches(past);
+    for (size_t i = 0; i < past->count && past->launches && !has_rule; i++)
+        past->slow -= past->steps[i].is_slow, past->steps[i].is_slow = 0;
     past->median_ns = median_of(past, took);
     past->collectives = median_of(past, collectives);
 }
@@ -263,9 +288,17 @@ static void add_slow(const struct past *past, struct ids_report *report) {
     free(slow);
 }
 
+static void say_launches(const struct past *past, struct ids_report *report) {
+    char text[IDS_VALUE_ROOM];
+    ids_report_property(
+        report, "launches",
+        ids_text_value(ids_report_text(report, "the history's times are of calls that only launch a step: %s each",
+                                       ids_value_format(time_value(past->median_ns), text, sizeof text))));
+}
+
 static void add_process(const struct ids_history_file *file, struct ids_report *report) {
     const struct ids_history_head *head = &file->head;
-    struct past past = {.file = file};
+    struct past past = {.file = file, .step_ns = measured_ns(report)};
     if (file->step_count < 2) return;
     past.steps = calloc(file->step_count, sizeof *past.steps);
     if (!past.steps) {
@@ -277,6 +310,7 @@ static void add_process(const struct ids_history_file *file, struct ids_report *
     judge_steps(&past);
     add_history(&past, report);
     if (past.slow) add_slow(&past, report);
+    if (past.launches && !ids_report_find_property(report, "launches")) say_launches(&past, report);
     free(past.steps);
 }
 
@@ -351,9 +385,6 @@ int ids_history_of_folder(const char *folder, struct ids_report *report) {
 }
 
 void ids_history_describe(const struct ids_run_files *run, struct ids_report *report) {
-    struct ids_kept kept;
-    if (!ids_run_kept(run, &kept))
-        ids_report_property(report, "kept", ids_text_value(ids_report_text(report, "%s", kept.reason)));
     DIR *folder = open_notes(run);
     if (!folder) return;
     add_all(folder, report);
@@ -374,9 +405,9 @@ static void free_steps(struct steps *steps) {
     free(steps->slow);
 }
 
-/* None where there are too few, or without memory. */
-static void list_steps(const struct ids_history_file *file, struct steps *ret_steps) {
-    struct past past = {.file = file};
+/* None where there are too few, where their times are those of calls, or without memory. */
+static void list_steps(const struct ids_history_file *file, int64_t step_ns, struct steps *ret_steps) {
+    struct past past = {.file = file, .step_ns = step_ns};
     *ret_steps = (struct steps){0};
     if (file->step_count < 2) return;
     past.steps = calloc(file->step_count, sizeof *past.steps);
@@ -384,7 +415,7 @@ static void list_steps(const struct ids_history_file *file, struct steps *ret_st
     ret_steps->slow = calloc(file->step_count, sizeof *ret_steps->slow);
     int64_t before = file->head.steps - (int64_t)file->step_count;
     if (past.steps && ret_steps->beside && ret_steps->slow) judge_steps(&past);
-    for (size_t i = 0; i < past.count; i++) {
+    for (size_t i = 0; i < past.count && !past.launches; i++) {
         if ((int64_t)i + before < IDS_WARM_STEPS) continue;
         const struct step *step = &past.steps[i];
         int is_in = is_recorded(&past, i), is_whole = is_in && file->steps[i].stall_ns <= 0;
@@ -436,7 +467,7 @@ static void judge_report(const struct ids_history_file *file, struct ids_report 
     struct ids_rhythm rhythm;
     struct ids_slowdown slowdown;
     struct steps steps;
-    list_steps(file, &steps);
+    list_steps(file, measured_ns(report), &steps);
     int has_rhythm = find_rhythm(steps.beside, steps.count, &rhythm);
     if (!ids_report_find_property(report, "recording") &&
         ids_slowdown_find(steps.beside, steps.count, report, &slowdown))

@@ -9,8 +9,9 @@
 
 enum { IDS_HISTORY_PROCESSES = 16 };
 
-/* Fills the report's tables `history` and `slow_steps` and its property "kept", in place of what a stored report has
- * of them. Runs that are in no folder of a capture have neither. */
+/* Fills the report's tables `history` and `slow_steps`, in place of what a stored report has of them; its metrics are
+ * there, because calls that only launch steps are told from steps by how long these took. Runs that are in no folder of
+ * a capture have neither. */
 void ids_history_describe(const struct ids_run_files *run, struct ids_report *report);
 /* Warns of steps that come at equal distances and of which the report, which is whole, measures none; advises to record
  * slow steps where they take much of the run; and tells how much longer its steps took than those around them. */

@@ -96,12 +96,14 @@ static void describe_capture(const struct ids_run_files *run, struct ids_report 
 
 /* What the files alone say. Also for a report out of the cache, since the same files may now go by another path. */
 static void describe_files(const struct ids_run_files *run, struct ids_report *report) {
+    struct ids_kept kept;
     int64_t bytes = 0;
     for (size_t i = 0; i < run->file_count; i++) bytes += (int64_t)run->files[i].size;
     ids_report_property(report, "name", ids_text_value(run->name));
     ids_report_property(report, "path", ids_text_value(run->path));
     describe_process(run, report);
-    ids_history_describe(run, report);
+    if (!ids_run_kept(run, &kept))
+        ids_report_property(report, "kept", ids_text_value(ids_report_text(report, "%s", kept.reason)));
     ids_report_property(report, "files", ids_int_value(IDS_UNIT_COUNT, (int64_t)run->file_count));
     ids_report_property(report, "bytes", ids_int_value(IDS_UNIT_BYTES, bytes));
     if (!run->also) return;
@@ -126,6 +128,7 @@ int ids_report_trace(const struct ids_engine *engine, const struct ids_run_files
     }
     ids_engine_progress(engine, "analyzing");
     int code = ids_analyze_events(trace, params, report, ret_findings, err);
+    if (!code) ids_history_describe(run, report);
     if (!code) code = ids_report_check(report, err);
     return code ? ids_error_at(err, "'%s'", run->path) : 0;
 }
@@ -185,6 +188,7 @@ int ids_open_run(struct ids_engine *engine, const struct ids_run_files *run, con
         cached && !params->picture ? ids_cache_load(run, ids_table_def_find, ret_report, &ignored) : IDS_NOT_FOUND;
     if (!code && !could_be_more(run, ret_report)) {
         describe_files(run, ret_report);
+        ids_history_describe(run, ret_report);
         describe_capture(run, ret_report);
         return 0;
     }

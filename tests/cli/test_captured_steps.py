@@ -97,12 +97,12 @@ def with_history(name, slow=range(9, 100, 10), load=(0, 0, 0), count=100):
 
 
 def with_window(name):
-    """60 steps of 1 ms, of which 30 to 34 are recorded and take 3 ms, and 32 takes 9 ms; 20 takes 4 ms. The window opened in step 30, which
-    takes 20 ms."""
+    """60 steps of 20 ms, of which 30 to 34 are recorded and take 60 ms, and 32 takes 180 ms; 20 takes 80 ms. The window opened in step 30,
+    which takes 400 ms."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
-    took = [1000000] * 60
-    took[20], took[30:35] = 4000000, [20000000, 3000000, 9000000, 3000000, 3000000]
+    took = [20000000] * 60
+    took[20], took[30:35] = 80000000, [400000000, 60000000, 180000000, 60000000, 60000000]
     begins = [sum(took[:n]) for n in range(61)]
     head = struct.pack('<16s13q128s', b'idsprof steps 4\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
     steps = b''.join(struct.pack('<qqffii', begin, number, 1000 * (number == 30), 0, 0, 0) for number, begin in enumerate(begins))
@@ -115,6 +115,35 @@ def report(path, *options):
     return subprocess.run([os.environ['IDSPROF'], 'report', path, *options], capture_output=True, text=True).stdout
 
 
+def with_calls(name, part, ratio=0):
+    """200 steps of which 100 to 105 are recorded, in the first of which the window opened; they and the others take a part of what the profile's
+    steps do, every tenth nine times as long. With a rule (--when) the agent called two of them slow."""
+    folder = run(name, (FILE, 6, 0, 5))
+    (folder / 'idsprof.json').write_text('{}')
+    usual = int(json.loads(report(folder, '--json'))['metrics']['steps.mean']['value'] * 1e9 * part)
+    begins = [0]
+    for number in range(200):
+        begins.append(begins[-1] + usual * (9 if number % 10 == 9 else 1))
+    head = struct.pack('<16s13q128s', b'idsprof steps 4\n', len(begins), 1, begins[-1], 0, 0, 0, ratio, 0, 7, -1, 0, 0, 0, b'h')
+    steps = b''.join(struct.pack('<qqffii', begin, number, 1000 * (number == 100), usual * (ratio and number in (19, 29)), 0, 0)
+                     for number, begin in enumerate(begins))
+    event = struct.pack('<qqq104s', begins[100] + 1, begins[106] - 1, 2, b'1 asked for')
+    (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
+    return folder
+
+
+def slow_in(folder):
+    """How many steps the history, its table and the advice call slow; and what the first line says of the history."""
+    found = json.loads(report(folder, '--json', '--no-cache', '--top', '0'))
+    columns = [column['id'] for column in found['tables']['history']['columns']]
+    advice = [piece['what'] for piece in found['advice'] if 'steps are slow' in piece['what']]
+    return (found['tables']['history']['rows'][0][columns.index('slow')], len(found['tables'].get('slow_steps', {'rows': []})['rows']),
+            len(advice) + sum(diag['id'] == 'steps.rhythm' for diag in found['diag']), 'calls that only launch a step' in report(folder))
+
+
+same('steps that the program waits for', slow_in(with_calls('waits', 0.3)), (19, 19, 1, False))
+same('calls that launch steps', slow_in(with_calls('launches', 0.2)), (0, 0, 0, True))
+same('calls, judged by the rule', slow_in(with_calls('rule', 0.2, 2)), (2, 2, 0, True))
 rows = json.loads(report(with_window('window'), '--json'))['tables']['slow_steps']
 place = [column['id'] for column in rows['columns']].index('step')
 same('not slow for being recorded', sorted(row[place] for row in rows['rows']), [20, 32])
