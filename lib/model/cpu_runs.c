@@ -113,16 +113,28 @@ static int gather_runs(struct ids_trace *trace, struct pairing *pairing, const s
     return 0;
 }
 
-/* Rule 2. */
-static void launch_inline(const struct ids_trace *trace, struct pairing *pairing) {
+static const struct ids_event *call_around(const struct ids_trace *trace, const struct ids_event *event) {
+    while (event && !is_call(event)) event = ids_event_outside(trace, event);
+    return event;
+}
+
+/* What queued the task that the event lies in, NULL: it lies in none, or nothing shows who queued it. */
+static const struct ids_event *queued_by(const struct ids_trace *trace, const struct ids_event *event) {
+    while (event && event->kind != IDS_KIND_REGION) event = ids_event_outside(trace, event);
+    return event ? event->launch : NULL;
+}
+
+/* Rules 2 and 3. */
+static void launch_at_once(const struct ids_trace *trace, struct pairing *pairing) {
     for (size_t i = 0; i < pairing->run_count; i++) {
         struct run *run = &pairing->runs[i];
         if (run->launch) continue;
         const struct ids_event *around = ids_track_at(&trace->tracks[run->first->track], run->first->start_ps);
-        while (around && !is_call(around)) around = ids_event_outside(trace, around);
+        const struct ids_event *of = call_around(trace, around);
+        if (!of) of = call_around(trace, queued_by(trace, around));
         uint64_t call;
-        if (!around || !ids_keymap_get(&pairing->call_of, address_of(around), &call)) continue;
-        run->launch = around;
+        if (!of || !ids_keymap_get(&pairing->call_of, address_of(of), &call) || pairing->calls[call - 1].used) continue;
+        run->launch = of;
         pairing->calls[call - 1].used = 1;
     }
 }
@@ -176,7 +188,7 @@ static size_t list_runs(const struct ids_trace *trace, const struct pairing *pai
     size_t count = 0;
     for (size_t i = 0; i < pairing->run_count; i++) {
         const struct run *run = &pairing->runs[i];
-        if (run->launch || !run->module) continue;
+        if (!run->module) continue;
         uint32_t stem = stem_of(stems, ids_strings_text(&trace->strings, run->module), "jit_", 0);
         if (stem != IDS_NO_TEXT) runs[count++] = (struct member){stem, i};
     }
@@ -189,7 +201,7 @@ static size_t list_calls(const struct ids_trace *trace, const struct pairing *pa
     size_t count = 0;
     for (size_t i = 0; i < pairing->call_count; i++) {
         const struct call *call = &pairing->calls[i];
-        if (call->used || !call->function) continue;
+        if (!call->function) continue;
         struct ids_text name = ids_strings_text(&trace->strings, trace->names[call->function->name].text);
         uint32_t stem = stem_of(stems, name, "PjitFunction(", 1);
         if (stem != IDS_NO_TEXT) calls[count++] = (struct member){stem, i};
@@ -198,27 +210,112 @@ static size_t list_calls(const struct ids_trace *trace, const struct pairing *pa
     return count;
 }
 
-/* Pairs the runs with the calls of one program, both in time order. */
-static void pair_program(struct pairing *pairing, const struct member *runs, size_t run_count,
+static void pair(struct pairing *pairing, const struct member *run, const struct member *call) {
+    pairing->runs[run->index].launch = pairing->calls[call->index].event;
+    pairing->calls[call->index].used = 1;
+}
+
+static int is_causal(const struct pairing *pairing, const struct member *run, const struct member *call) {
+    return pairing->calls[call->index].event->start_ps <= pairing->runs[run->index].first->start_ps;
+}
+
+/* All of one program; nothing is known of any of them. */
+static void pair_unknown(struct pairing *pairing, const struct member *runs, size_t run_count,
                          const struct member *calls, size_t call_count) {
     size_t skipped = run_count > call_count ? run_count - call_count : 0;
     for (; skipped < run_count; skipped++) {
         int causal = 1;
-        for (size_t i = 0; i + skipped < run_count && i < call_count && causal; i++) {
-            causal = pairing->calls[calls[i].index].event->start_ps <=
-                     pairing->runs[runs[i + skipped].index].first->start_ps;
-        }
+        for (size_t i = 0; i + skipped < run_count && i < call_count && causal; i++)
+            causal = is_causal(pairing, &runs[i + skipped], &calls[i]);
         if (causal) break;
     }
-    for (size_t i = 0; i + skipped < run_count && i < call_count; i++) {
-        pairing->runs[runs[i + skipped].index].launch = pairing->calls[calls[i].index].event;
-        pairing->calls[calls[i].index].used = 1;
+    for (size_t i = 0; i + skipped < run_count && i < call_count; i++) pair(pairing, &runs[i + skipped], &calls[i]);
+}
+
+/* Those before a run whose call is known. */
+static void pair_before(struct pairing *pairing, const struct member *runs, size_t run_count,
+                        const struct member *calls, size_t call_count) {
+    while (run_count && call_count) {
+        const struct member *run = &runs[run_count - 1], *call = &calls[call_count - 1];
+        if (pairing->runs[run->index].launch) {
+            run_count--;
+        } else if (pairing->calls[call->index].used || !is_causal(pairing, run, call)) {
+            call_count--;
+        } else {
+            pair(pairing, run, call);
+            run_count--, call_count--;
+        }
     }
 }
 
-/* Rule 3, program by program. */
-static void launch_by_name(struct pairing *pairing, const struct member *runs, size_t run_count,
-                           const struct member *calls, size_t call_count) {
+/* Those after the last run whose call is known. */
+static void pair_after(struct pairing *pairing, const struct member *runs, size_t run_count, const struct member *calls,
+                       size_t call_count) {
+    for (size_t r = 0, c = 0; r < run_count && c < call_count;) {
+        if (pairing->calls[calls[c].index].used) {
+            c++;
+        } else if (pairing->runs[runs[r].index].launch || !is_causal(pairing, &runs[r], &calls[c])) {
+            r++;
+        } else {
+            pair(pairing, &runs[r++], &calls[c++]);
+        }
+    }
+}
+
+/* The place of the call that launched the run, from `at` on; call_count: it is none of them. */
+static size_t place_of(const struct pairing *pairing, const struct member *run, const struct member *calls, size_t at,
+                       size_t call_count) {
+    const struct ids_event *launch = pairing->runs[run->index].launch;
+    size_t end = call_count;
+    uint64_t call;
+    if (!launch || !ids_keymap_get(&pairing->call_of, address_of(launch), &call)) return call_count;
+    while (at < end) { /* calls are in the order of their indices */
+        size_t middle = at + (end - at) / 2;
+        if (calls[middle].index < call - 1)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    return at < call_count && calls[at].index == call - 1 ? at : call_count;
+}
+
+static size_t keep_free_runs(const struct pairing *pairing, struct member *runs, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!pairing->runs[runs[i].index].launch) runs[kept++] = runs[i];
+    return kept;
+}
+
+static size_t keep_free_calls(const struct pairing *pairing, struct member *calls, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!pairing->calls[calls[i].index].used) calls[kept++] = calls[i];
+    return kept;
+}
+
+/* Pairs the runs with the calls of one program, both in time order. Where the call of one is known, those before it and
+ * those after it are paired among themselves: a recording may begin in a call, and end before a run. */
+static void pair_program(struct pairing *pairing, struct member *runs, size_t run_count, struct member *calls,
+                         size_t call_count) {
+    size_t from = 0, at = 0;
+    for (size_t r = 0; r < run_count; r++) {
+        size_t place = place_of(pairing, &runs[r], calls, at, call_count);
+        if (place == call_count) continue;
+        pair_before(pairing, &runs[from], r - from, &calls[at], place - at);
+        from = r + 1, at = place + 1;
+    }
+    if (at) {
+        pair_after(pairing, &runs[from], run_count - from, &calls[at], call_count - at);
+    } else {
+        run_count = keep_free_runs(pairing, runs, run_count);
+        call_count = keep_free_calls(pairing, calls, call_count);
+        pair_unknown(pairing, runs, run_count, calls, call_count);
+    }
+}
+
+/* Rule 4, program by program. */
+static void launch_by_name(struct pairing *pairing, struct member *runs, size_t run_count, struct member *calls,
+                           size_t call_count) {
     for (size_t r = 0, c = 0, r_end, c_end; r < run_count; r = r_end, c = c_end) {
         uint32_t stem = runs[r].stem;
         for (r_end = r; r_end < run_count && runs[r_end].stem == stem;) r_end++;
@@ -230,7 +327,7 @@ static void launch_by_name(struct pairing *pairing, const struct member *runs, s
     }
 }
 
-/* Rule 4: programs that no function's name matches, and calls that match no program. */
+/* Rule 5: programs that no function's name matches, and calls that match no program. */
 static void launch_nameless(struct pairing *pairing, struct member *runs, struct member *calls) {
     size_t run_count = 0, call_count = 0;
     for (size_t i = 0; i < pairing->run_count; i++) {
@@ -259,7 +356,7 @@ static int launch_by_order(const struct ids_trace *trace, struct pairing *pairin
     return stems.failed ? ids_no_memory(err) : 0;
 }
 
-/* Rule 5. A wait inside the op may begin with it, and an event that ends where the op begins is not around it. */
+/* Rule 6. A wait inside the op may begin with it, and an event that ends where the op begins is not around it. */
 static void launch_around(const struct ids_trace *trace, struct run *run) {
     const struct ids_event *around = ids_track_at(&trace->tracks[run->first->track], run->first->start_ps);
     for (; around; around = ids_event_outside(trace, around)) {
@@ -278,7 +375,7 @@ static int launch_all(struct ids_trace *trace, struct pairing *pairing, const st
     int code = gather_calls(trace, pairing, err);
     if (!code) code = gather_runs(trace, pairing, executions, err);
     if (code) return code;
-    launch_inline(trace, pairing);
+    launch_at_once(trace, pairing);
     if (pairing->run_count) {
         qsort(pairing->runs, pairing->run_count, sizeof *pairing->runs, earlier_run);
         for (size_t i = 0; i < pairing->run_count; i++) {
