@@ -365,9 +365,21 @@ static void put_types_between(struct wording *to, const struct ids_hlo_module *m
     }
 }
 
-/* "f32[8]{0} -> bf16[8]{0}"; the result alone where a conversion shows no other type. */
-static void put_move(struct wording *to, const struct ids_hlo_module *module, const struct ids_hlo_waste *of,
-                     uint32_t from, uint32_t instruction) {
+/* Of a square array the ends do not show it. */
+static int transposes(const struct ids_hlo_module *module, uint32_t instruction) {
+    uint32_t inside = ids_waste_inside(module, instruction);
+    if (ids_text_is(module->instructions[instruction].opcode, "transpose")) return 1;
+    if (inside >= module->computation_count) return 0;
+    const struct ids_hlo_range *range = &module->computations[inside].instructions;
+    for (uint32_t i = range->first; i < range->first + range->count; i++)
+        if (ids_text_is(module->instructions[i].opcode, "transpose")) return 1;
+    return 0;
+}
+
+/* "f32[8]{0} -> bf16[8]{0}", "f32[8,8]{1,0} -> transposed f32[8,8]{1,0}"; the result alone where a conversion shows no
+ * other type. Whether it is the same on either side. */
+static int put_move(struct wording *to, const struct ids_hlo_module *module, const struct ids_hlo_waste *of,
+                    uint32_t from, uint32_t instruction) {
     size_t before = to->length, first;
     put_shape(to, module, from);
     put_z(to, " -> ");
@@ -377,31 +389,44 @@ static void put_move(struct wording *to, const struct ids_hlo_module *module, co
         put_types_between(to, module, instruction);
     size_t last = to->length, length = first - before - strlen(" -> ");
     put_shape(to, module, instruction);
-    if (!converts || last > first || to->length - last != length) return;
-    if (memcmp(to->text + before, to->text + last, length) != 0) return;
-    to->length = first - strlen(" -> ");
-    to->text[to->length] = '\0';
+    if (last > first || to->length - last != length || memcmp(to->text + before, to->text + last, length) != 0)
+        return 0;
+    if (converts) {
+        to->length = first - strlen(" -> ");
+        to->text[to->length] = '\0';
+    } else if (transposes(module, instruction)) {
+        to->length = last;
+        put_z(to, "transposed ");
+        put_shape(to, module, instruction);
+        return 0;
+    }
+    return 1;
+}
+
+static int is_result(const struct ids_hlo_module *module, uint32_t instruction) {
+    return module->entry != IDS_HLO_NONE && module->computations[module->entry].root == instruction;
 }
 
 /* What it moves, from where, and for whom. */
 static void put_mover(struct wording *to, const struct ids_hlo_module *module, const struct ids_hlo_waste *of,
                       uint32_t instruction) {
     uint64_t from = moved_by(module, of, instruction);
-    if (from < module->instruction_count)
-        put_move(to, module, of, (uint32_t)from, instruction);
-    else
-        put_shape(to, module, instruction);
+    int is_same = 0;
     if (from < module->instruction_count) {
+        is_same = put_move(to, module, of, (uint32_t)from, instruction);
         put_z(to, ", of ");
         put_name(to, module, (uint32_t)from);
+    } else {
+        put_shape(to, module, instruction);
     }
-    if (of->other == IDS_HLO_NONE) {
+    struct ids_text user =
+        of->other == IDS_HLO_NONE ? (struct ids_text){"", 0} : module->instructions[of->other].opcode;
+    int is_tuple = ids_text_is(user, "tuple"), is_kept = is_tuple || ids_opcode_is_container(user);
+    if (of->other == IDS_HLO_NONE || (is_tuple && !is_same && is_result(module, of->other))) {
         put_z(to, ", as the program's result");
         return;
     }
-    struct ids_text user = module->instructions[of->other].opcode;
-    int is_kept = ids_text_is(user, "tuple") || ids_opcode_is_container(user);
-    put_z(to, is_kept ? ", to be kept apart from what is overwritten: for " : ", for ");
+    put_z(to, is_kept && is_same ? ", to be kept apart from what is overwritten: for " : ", for ");
     put_name(to, module, of->other);
 }
 

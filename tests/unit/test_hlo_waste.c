@@ -92,6 +92,31 @@ START_TEST(copies_for_a_loop_are_kept_apart) {
 }
 END_TEST
 
+/* A square array, or one of two dimensions that are as long, is transposed though its ends are alike; and the program's
+ * result in another shape is no copy that is kept. */
+START_TEST(transposes_of_squares) {
+    begin();
+    int fused = computation("fused", 1), p = parameter("p", "64,64", 0);
+    ADD("turned", "transpose", "64,64", p, 0);
+    ADD("c", "copy", "64,64", last(), 0);
+    int main = computation("main", 0);
+    is_entry(main);
+    int x = parameter("x", "64,64", 0), y = parameter("y", "8,64", 1);
+    int fusion = calls(ADD("f", "fusion", "64,64", x, 0), fused);
+    int plain = (ADD("t", "transpose", "64,64", x, 0), last()), copy = (ADD("c", "copy", "64,64", x, 0), last());
+    int turned = (ADD("u", "transpose", "64,8", y, 0), last());
+    ADD("s", "sort", "64,64", fusion, 0);
+    ADD("tuple", "tuple", "64,64", plain, copy, turned, last(), 0);
+    is_root(main, last());
+    finish();
+    ck_assert_str_eq(why(fusion), "f32[64,64] -> transposed f32[64,64], of x, for s");
+    ck_assert_str_eq(why(plain), "f32[64,64] -> transposed f32[64,64], of x, as the program's result");
+    ck_assert_str_eq(why(copy), "f32[64,64] -> f32[64,64], of x, to be kept apart from what is overwritten: for tuple");
+    ck_assert_str_eq(why(turned), "f32[8,64] -> f32[64,8], of y, as the program's result");
+    end();
+}
+END_TEST
+
 /* With a slice a pad is one still; with what computes it is none. */
 START_TEST(pads_with_slices) {
     begin();
@@ -443,7 +468,7 @@ START_TEST(many_uses_of_a_long_body) {
 END_TEST
 
 IDS_RUN_SUITE("hlo_waste", fusions_that_only_move, conversions_show_their_types, copies_for_a_loop_are_kept_apart,
-              pads_with_slices, collectives_of_what_all_have, collectives_one_after_the_other,
+              transposes_of_squares, pads_with_slices, collectives_of_what_all_have, collectives_one_after_the_other,
               collectives_of_which_a_slice_is_used, attention_through_memory, what_stands_behind,
               what_could_not_be_fused, float64_beside_what_is_narrower, transposes_inside_of_what_computes,
               little_that_is_transposed, many_uses_of_a_long_body)
