@@ -441,6 +441,12 @@ static int find_gaps(struct joining *joining) {
     return ids_sampled_gaps_settle(&joining->gaps);
 }
 
+static void put_in_place(struct ids_trace *trace, struct ids_timeline *timeline, struct ids_timeline *by) {
+    ids_timeline_done(timeline);
+    ids_trace_put_timeline_far(trace, by);
+    *timeline = *by;
+}
+
 typedef int64_t doing_at_place(struct joining *joining, const struct walk *walk);
 
 static int merge(struct joining *joining, doing_at_place *at) {
@@ -454,9 +460,7 @@ static int merge(struct joining *joining, doing_at_place *at) {
         ids_timeline_done(&merged);
         return -1;
     }
-    ids_timeline_done(joining->recorded);
-    ids_trace_put_timeline_far(joining->trace, &merged);
-    *joining->recorded = merged;
+    put_in_place(joining->trace, joining->recorded, &merged);
     return 0;
 }
 
@@ -478,7 +482,84 @@ static int join(struct joining *joining) {
     return failed;
 }
 
+/* --- threads that come one after another ------------------------------------------------------------------------ */
+
+static int by_thread(const void *a, const void *b) {
+    const struct ids_track *left = *(struct ids_track *const *)a, *right = *(struct ids_track *const *)b;
+    if (left->host != right->host) return left->host < right->host ? -1 : 1;
+    if (left->id != right->id) return left->id < right->id ? -1 : 1;
+    return (left->timeline.from_ps[0] > right->timeline.from_ps[0]) -
+           (left->timeline.from_ps[0] < right->timeline.from_ps[0]);
+}
+
+/* How many of the tracks are threads of one number that came one after another, from the first one on. */
+static size_t count_followers(struct ids_track *const *sampled, size_t count) {
+    size_t n = 1;
+    for (; n < count; n++) {
+        const struct ids_timeline *before = &sampled[n - 1]->timeline;
+        if (sampled[n]->host != sampled[0]->host || sampled[n]->id != sampled[0]->id) break;
+        if (before->from_ps[before->count - 1] > sampled[n]->timeline.from_ps[0]) break;
+    }
+    return n;
+}
+
+/* Between the events of two threads there is no gap of one thread: it begins anew where the first one was seen last. */
+static int cut_gaps(struct ids_trace *trace, uint32_t thread, const int64_t *ends_ps, size_t count) {
+    struct ids_timeline *recorded = &trace->tracks[thread].timeline, cut = {0};
+    ids_timeline_read(recorded);
+    int failed = ids_timeline_cut(recorded, ends_ps, count, &cut);
+    put_in_place(trace, recorded, &cut);
+    return failed;
+}
+
+/* What samples saw of them becomes the first one's. */
+static int join_timelines(struct ids_trace *trace, struct ids_track *const *sampled, size_t count) {
+    struct ids_timeline all = {0};
+    int64_t *ends_ps = calloc(count, sizeof *ends_ps);
+    uint32_t thread = thread_of(trace, sampled[0]);
+    int failed = !ends_ps;
+    for (size_t n = 0; n < count && !failed; n++) {
+        struct ids_timeline *timeline = &sampled[n]->timeline;
+        ids_timeline_read(timeline);
+        for (size_t i = 0; i < timeline->count && !failed; i++)
+            failed = ids_timeline_turn(&all, timeline->from_ps[i], timeline->doing[i]);
+        ends_ps[n] = timeline->from_ps[timeline->count - 1];
+        if (n) ids_timeline_done(timeline);
+    }
+    put_in_place(trace, &sampled[0]->timeline, &all);
+    if (!failed && thread != IDS_NONE) failed = cut_gaps(trace, thread, ends_ps, count - 1);
+    free(ends_ps);
+    return failed;
+}
+
+/* A thread's number is the address of its memory, which the next one gets when it has ended. The events of both are on
+ * one track, and so what samples saw of both is one timeline: the gap before the second one's events is not the first
+ * one's. */
+static int join_followers(struct ids_trace *trace) {
+    struct ids_track **sampled = calloc(trace->track_count + 1, sizeof *sampled);
+    uint32_t *first = malloc((trace->track_count + 1) * sizeof *first);
+    size_t count = 0;
+    int failed = !sampled || !first;
+    for (uint32_t t = 0; t < trace->track_count && !failed; t++) {
+        first[t] = t;
+        if (trace->tracks[t].role == IDS_TRACK_SAMPLED && trace->tracks[t].timeline.count)
+            sampled[count++] = &trace->tracks[t];
+    }
+    if (count) qsort(sampled, count, sizeof *sampled, by_thread);
+    for (size_t i = 0, n; i < count && !failed; i += n) {
+        n = count_followers(sampled + i, count - i);
+        for (size_t k = 1; k < n; k++) first[sampled[i + k] - trace->tracks] = (uint32_t)(sampled[i] - trace->tracks);
+        if (n > 1) failed = join_timelines(trace, sampled + i, n);
+    }
+    for (size_t s = 0; s < trace->sample_count && !failed; s++)
+        trace->samples[s].track = first[trace->samples[s].track];
+    free(sampled);
+    free(first);
+    return failed ? -1 : 0;
+}
+
 int ids_sampled_join(struct ids_trace *trace) {
+    if (join_followers(trace)) return -1;
     if (trace->sample_count) qsort(trace->samples, trace->sample_count, sizeof *trace->samples, by_track);
     for (uint32_t t = 0; t < trace->track_count; t++) {
         struct ids_track *sampled = &trace->tracks[t];

@@ -15,12 +15,29 @@ static int grow(struct ids_timeline *timeline) {
     return 0;
 }
 
-int ids_timeline_turn(struct ids_timeline *timeline, int64_t when_ps, uint32_t doing) {
-    while (timeline->count && timeline->from_ps[timeline->count - 1] >= when_ps) timeline->count--;
-    if ((timeline->count ? timeline->doing[timeline->count - 1] : IDS_NO_DOING) == doing) return 0;
+static int push(struct ids_timeline *timeline, int64_t when_ps, uint32_t doing) {
     if (timeline->count == timeline->room && grow(timeline)) return -1;
     timeline->from_ps[timeline->count] = when_ps;
     timeline->doing[timeline->count++] = doing;
+    return 0;
+}
+
+int ids_timeline_turn(struct ids_timeline *timeline, int64_t when_ps, uint32_t doing) {
+    while (timeline->count && timeline->from_ps[timeline->count - 1] >= when_ps) timeline->count--;
+    if ((timeline->count ? timeline->doing[timeline->count - 1] : IDS_NO_DOING) == doing) return 0;
+    return push(timeline, when_ps, doing);
+}
+
+int ids_timeline_cut(const struct ids_timeline *timeline, const int64_t *when_ps, size_t count,
+                     struct ids_timeline *ret_cut) {
+    size_t turn = 0;
+    for (size_t c = 0; c <= count; c++) {
+        for (; turn < timeline->count && (c == count || timeline->from_ps[turn] <= when_ps[c]); turn++) {
+            if (push(ret_cut, timeline->from_ps[turn], timeline->doing[turn])) return -1;
+        }
+        int is_new = c < count && turn && ret_cut->from_ps[ret_cut->count - 1] < when_ps[c];
+        if (is_new && push(ret_cut, when_ps[c], timeline->doing[turn - 1])) return -1;
+    }
     return 0;
 }
 

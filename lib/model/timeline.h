@@ -22,6 +22,11 @@ struct ids_timeline {
  * memory ran out. */
 int ids_timeline_turn(struct ids_timeline *timeline, int64_t when_ps, uint32_t doing);
 
+/* *ret_cut, which is empty, becomes the timeline with a turn more at each of the moments, which rise: to what it is
+ * doing then, so that there begins another time of the same. 0, or -1 when memory ran out. */
+int ids_timeline_cut(const struct ids_timeline *timeline, const int64_t *when_ps, size_t count,
+                     struct ids_timeline *ret_cut);
+
 /* To be said before all of it is read. */
 static inline void ids_timeline_read(const struct ids_timeline *timeline) {
     if (timeline->far)
