@@ -157,6 +157,8 @@ void ids_outcome_never_loaded(struct ids_outcome_work *outcome) {
                         "idsprof doctor looks for what is in its way");
     } else if (ids_outcome_without_collector(outcome) || beside_rival(outcome) || without_environment(outcome)) {
         return;
+    } else if (!record->seen->pythons && ids_outcome_replaced_path(outcome)) {
+        return;
     } else if (record->seen->pythons) {
         without_jax(outcome);
     } else if (looks_like_python(program)) {
@@ -166,8 +168,11 @@ void ids_outcome_never_loaded(struct ids_outcome_work *outcome) {
                         "idsprof doctor looks for what is in its way");
     } else {
         ids_outcome_set(outcome, "no_python",
-                        ids_outcome_text(outcome, "%s used neither jax nor CUDA, and %s%s", program,
-                                         failure ? "ended" : "nothing else is recorded", failure ? failure : ""),
-                        DOCTOR_REMEDY);
+                        ids_outcome_text(outcome,
+                                         "no Python started under %s with the environment that idsprof gave it, nor "
+                                         "did anything use CUDA%s%s",
+                                         program, failure ? "; it ended" : "", failure ? failure : ""),
+                        "only programs that use jax, PyTorch or CUDA are recorded; where one starts with a PYTHONPATH "
+                        "of its own, add to the one that is there");
     }
 }

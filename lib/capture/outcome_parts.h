@@ -28,6 +28,8 @@ int ids_outcome_without_collector(struct ids_outcome_work *outcome);
 
 /* never_loaded.c: no process loaded a collector. */
 void ids_outcome_never_loaded(struct ids_outcome_work *outcome);
+/* replaced_path.c: the command or its script sets PYTHONPATH anew; 1 if that is the reason. */
+int ids_outcome_replaced_path(struct ids_outcome_work *outcome);
 /* short_windows.c: a window that is shorter than requested, or lies elsewhere. */
 void ids_outcome_short_windows(struct ids_outcome_work *outcome);
 /* Same file: window `number` of the process was not opened because the program profiled itself. */

@@ -208,8 +208,16 @@ def program():
     check(run.code == 126 and "cannot run '/etc/passwd'" in run.err, run.err)
     run = Capture([], ['sh', '-c', 'echo $1 $IDSPROF_HOME; cat', 'sh', '--steps'])
     check(run.code == 0 and run.out.startswith('--steps /'), run.out)
-    check(run.line('missed') == 'sh used neither jax nor CUDA, and nothing else is recorded', run.err)
+    check(run.line('missed') == 'no Python started under sh with the environment that idsprof gave it, nor did anything use CUDA', run.err)
     check(run.sidecar['missed']['id'] == 'no_python', run.sidecar)
+    for line, reason in (('export PYTHONPATH=src', 'python_path'), ('  PYTHONPATH="$PYTHONPATH:src"', 'no_python'), ('# PYTHONPATH=src', 'no_python')):
+        script = ROOT / 'train.sh'
+        script.write_text(f'#!/bin/sh\n{line}\necho trained\n')
+        script.chmod(0o755)
+        for command in ([script], ['sh', script], ['sh', '-e', script]):
+            run = Capture([], command)
+            check(run.out == 'trained\n' and run.sidecar['missed']['id'] == reason, (line, run.err))
+            check(reason != 'python_path' or run.line('missed').startswith('train.sh sets PYTHONPATH, by which'), run.err)
     without_dashes = subprocess.run([IDSPROF, 'capture', '-qo', ROOT / 'dashes', 'printf', '%s', '--steps'], capture_output=True, text=True)
     check(without_dashes.stdout == '--steps', without_dashes)
     closed = subprocess.run(['sh', '-c', f'"{IDSPROF}" capture -qo "{ROOT}/pipe" yes | head -1; exit 0'], capture_output=True, text=True, timeout=20)

@@ -201,6 +201,13 @@ START_TEST(test_nobody_said_hello) {
         {"bash", "-c cd /x && su - me -c 'python x.py'", "no_jax", 1}, /* one did come up */
         {"/usr/bin/ssh", "host", "environment", 0},
         {"bash", "sums.sh", "no_python", 0},
+        {"bash", "-c cd /x; PYTHONPATH=. python x.py", "python_path", 0},
+        {"env", "PYTHONPATH=/x", "python_path", 0},
+        {"env", "PYTHONPATH=/x", "no_jax", 1}, /* another one did come up */
+        {"sh", "-c PYTHONPATH=src:$PYTHONPATH python x.py", "no_python", 0},
+        {"sh", "-c MY_PYTHONPATH=src x", "no_python", 0},
+        {"sh", "-c echo $PYTHONPATH=src", "no_python", 0},
+        {"env", "-i PYTHONPATH=/x", "environment", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         seen = (struct ids_seen){.pythons = cases[i].pythons};
