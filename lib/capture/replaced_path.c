@@ -1,4 +1,5 @@
-/* The command, or the script that it names, gives programs a PYTHONPATH of its own: Python then does not find the hook. */
+/* The command, or the script that it names, gives programs a PYTHONPATH of its own: Python then does not find the
+ * hook. */
 #include "lib/capture/outcome_parts.h"
 
 #include <fcntl.h>

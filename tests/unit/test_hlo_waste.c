@@ -104,7 +104,8 @@ START_TEST(transposes_of_squares) {
     int x = parameter("x", "64,64", 0), y = parameter("y", "8,64", 1);
     int fusion = calls(ADD("f", "fusion", "64,64", x, 0), fused);
     int plain = (ADD("t", "transpose", "64,64", x, 0), last()), copy = (ADD("c", "copy", "64,64", x, 0), last());
-    int turned = (ADD("u", "transpose", "64,8", y, 0), last());
+    int turned = (ADD("u", "transpose", "64,8", y, 0), last()), carried = (ADD("v", "transpose", "64,8", y, 0), last());
+    ADD("state", "tuple", "64,8", carried, 0);
     ADD("s", "sort", "64,64", fusion, 0);
     ADD("tuple", "tuple", "64,64", plain, copy, turned, last(), 0);
     is_root(main, last());
@@ -113,6 +114,7 @@ START_TEST(transposes_of_squares) {
     ck_assert_str_eq(why(plain), "f32[64,64] -> transposed f32[64,64], of x, as the program's result");
     ck_assert_str_eq(why(copy), "f32[64,64] -> f32[64,64], of x, to be kept apart from what is overwritten: for tuple");
     ck_assert_str_eq(why(turned), "f32[8,64] -> f32[64,8], of y, as the program's result");
+    ck_assert_str_eq(why(carried), "f32[8,64] -> f32[64,8], of y, for state");
     end();
 }
 END_TEST
