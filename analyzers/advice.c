@@ -44,29 +44,28 @@ static void put_chance_behind(const struct ids_adviser *adviser, size_t from) {
 
 /* Where pieces rest on too little: what wastes looks for itself whether it rests on enough, and which op has most of
  * the compute is known where there are steps. */
-static void advise_on_little(struct ids_adviser *adviser, const struct ids_piece *unfounded, int memory_was_first,
-                             size_t first) {
+static void advise_on_little(struct ids_adviser *adviser, const struct ids_piece *unfounded, size_t first) {
     if (adviser->pieces.steps >= IDS_LEAST_STEPS) ids_advise_on_one_op(adviser);
     ids_advise_on_waste(adviser);
     int is_enough = adviser->said > 0;
-    if (!memory_was_first) ids_advise_on_programs_memory(adviser);
+    ids_advise_on_programs_memory(adviser, 0);
     if (is_enough)
         put_in_order(adviser->report, first);
     else
         ids_say_too_little(adviser, unfounded);
 }
 
-/* What programs keep without need is proved by their graphs, and needs no steps: it comes first where no more than a
- * tenth of the time could be won otherwise, and once. */
+/* What programs keep without need is proved by their graphs, and needs no steps: it comes first where it may take a
+ * tenth of the time, or memory is short, and no more than a tenth could be won otherwise. */
 static void advise_on_all(struct ids_adviser *adviser) {
     if (ids_adviser_events(adviser->analysis->trace) < IDS_LEAST_EVENTS) {
-        ids_advise_on_programs_memory(adviser);
+        ids_advise_on_programs_memory(adviser, 0);
         ids_say_too_little(adviser, NULL);
         return;
     }
     ids_advise_on_memory(adviser);
     int memory_first = ids_wins_little(adviser);
-    if (memory_first) ids_advise_on_programs_memory(adviser);
+    if (memory_first) ids_advise_on_programs_memory(adviser, 1);
     ids_advise_on_cores(adviser, 1);
     size_t first = adviser->said;
     ids_advise_on_compute(adviser);
@@ -76,11 +75,11 @@ static void advise_on_all(struct ids_adviser *adviser) {
     ids_advise_on_padding(adviser);
     const struct ids_piece *unfounded = ids_advise_on_pieces(adviser);
     if (unfounded && !adviser->said) {
-        advise_on_little(adviser, unfounded, memory_first, first);
+        advise_on_little(adviser, unfounded, first);
         return;
     }
     ids_advise_on_warm_up(adviser);
-    if (!memory_first) ids_advise_on_programs_memory(adviser);
+    ids_advise_on_programs_memory(adviser, 0);
     ids_advise_on_time_outside(adviser);
     ids_advise_on_loss(adviser);
     ids_advise_on_one_op(adviser);

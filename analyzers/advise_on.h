@@ -30,7 +30,8 @@ void ids_advise_on_small_kernels(struct ids_adviser *adviser); /* kernels */
 void ids_advise_on_kernels(struct ids_adviser *adviser);
 
 void ids_advise_on_memory(struct ids_adviser *adviser); /* device */
-void ids_advise_on_programs_memory(struct ids_adviser *adviser);
+/* `first`: only what may take a tenth of the step or more, or where memory is short; else what is not said yet. */
+void ids_advise_on_programs_memory(struct ids_adviser *adviser, int first);
 void ids_advise_on_clock(struct ids_adviser *adviser);
 void ids_advise_on_host_ops(struct ids_adviser *adviser);
 /* `first`: only where times are the machine's more than the program's; else only where they are not. */

@@ -97,9 +97,36 @@ void ids_advise_on_memory(struct ids_adviser *adviser) {
         ids_adviser_remark(adviser, advice[i].explain, advice[i].what, advice[i].evidence);
 }
 
-void ids_advise_on_programs_memory(struct ids_adviser *adviser) {
+/* How long a step takes at most for memory that it need not have. Arrays that are made in each step take new memory,
+ * which a CPU's system maps page by page: 403 MB took 0.41 s. A temporary is written and read. Accelerators hold their
+ * memory, and all but the oldest write 100 GB and more a second. */
+static int64_t takes_at_most(const struct ids_adviser *adviser, const struct ids_memory_advice *advice) {
+    int is_cpu = adviser->analysis->busy[adviser->pieces.decider].device->kind == IDS_DEVICE_CPU;
+    int64_t bytes_a_ns = !is_cpu ? 100 : advice->op ? 10 : 1, time_ns = advice->bytes / bytes_a_ns;
+    return time_ns < INT64_MAX / 1000 ? time_ns * 1000 : INT64_MAX;
+}
+
+/* The piece about compute says what to do about the same op. */
+static int is_told(const struct ids_adviser *adviser, const struct ids_memory_advice *advice) {
+    const struct ids_op_family *op = &adviser->pieces.op;
+    const char *culprit = op->most ? ids_adviser_text(adviser, op->most->culprit) : NULL;
+    return adviser->told_compute && advice->op_remedy && !advice->is_short && culprit && !strcmp(culprit, advice->op);
+}
+
+void ids_advise_on_programs_memory(struct ids_adviser *adviser, int first) {
     struct ids_memory_advice advice[IDS_MEMORY_ADVICE];
     size_t count = ids_memory_savings(adviser->report, advice);
-    for (size_t i = 0; i < count; i++)
-        ids_adviser_remark(adviser, advice[i].explain, advice[i].what, advice[i].evidence);
+    int64_t tenth_ps = ids_adviser_per_step(adviser, adviser->pieces.time_ps / 10);
+    for (size_t i = 0; i < count; i++) {
+        int64_t takes_ps = takes_at_most(adviser, &advice[i]);
+        if (adviser->told_memory & 1u << i || is_told(adviser, &advice[i])) continue;
+        if (first && takes_ps < tenth_ps && !advice[i].is_short) continue;
+        adviser->told_memory |= 1u << i;
+        ids_adviser_give(adviser, &(struct ids_advice){.saves_ps = -1,
+                                                       .takes_ps = takes_ps < tenth_ps ? takes_ps : tenth_ps,
+                                                       .per_step = adviser->pieces.steps > 0,
+                                                       .what = advice[i].what,
+                                                       .evidence = advice[i].evidence,
+                                                       .explain = advice[i].explain});
+    }
 }

@@ -1,6 +1,7 @@
 /* advise_on_ops.c - what can be won in the ops: where the device computes nearly always, where one op has most of the
  * time, and what is lost to the roofline. */
 #include "analyzers/advise_on.h"
+#include "analyzers/op_remedy.h"
 #include "analyzers/peak_hint.h"
 #include "analyzers/roofline_advice.h"
 #include "lib/base/saturate.h"
@@ -35,9 +36,13 @@ static void on_op(struct ids_adviser *adviser, const struct ids_op_family *op, i
 }
 
 static struct ids_remedy remedy_of_op(const struct ids_adviser *adviser, const struct ids_op_family *op, int moves) {
-    return ids_adviser_remedy(
+    struct ids_remedy words = ids_adviser_remedy(
         adviser, op->most,
         (struct ids_circumstances){.account = IDS_WORK_COMPUTE, .time_ps = op->time_ps, .only_moves = moves});
+    const char *own =
+        ids_op_remedy(ids_adviser_text(adviser, op->most->culprit), ids_adviser_text(adviser, op->most->where));
+    if (own) words.remedy = own;
+    return words;
 }
 
 static const char *say_op(const struct ids_adviser *adviser, const struct ids_op_family *op) {
@@ -111,9 +116,11 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     const char *what =
         ids_report_text(adviser->report, "%s computes %s of the time: what can be won is in its ops; most time has %s",
                         say_who(adviser), is_nearly_all ? "nearly all" : "most", say_op(adviser, &pieces->op));
-    if (pieces->op.most == pieces->mover.most)
-        what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
-                               remedy_of_op(adviser, &pieces->op, 1).remedy);
+    int moves = pieces->op.most == pieces->mover.most;
+    if (moves || ids_op_remedy(ids_adviser_text(adviser, pieces->op.most->culprit),
+                               ids_adviser_text(adviser, pieces->op.most->where)))
+        what = ids_report_text(adviser->report, "%s%s - %s", what, moves ? ", which only moves data" : "",
+                               remedy_of_op(adviser, &pieces->op, moves).remedy);
     const char *layers = ids_layers_in_words(adviser->report);
     struct ids_value unused;
     if (layers) what = ids_report_text(adviser->report, "%s. By layer: %s", what, layers);

@@ -21,8 +21,9 @@ struct ids_adviser {
     struct ids_balance balance;
     enum ids_framework framework;
     int has_python;
-    int told_compute; /* 1: compute is a piece, with the op that has most of it */
-    int told_loss;    /* 1: what could be won at the roofline is said of the first op already */
+    int told_compute;     /* 1: compute is a piece, with the op that has most of it */
+    int told_loss;        /* 1: what could be won at the roofline is said of the first op already */
+    unsigned told_memory; /* a bit for each saving of memory (memory_advice.h) that is said */
     size_t said;
     struct ids_waste_sum wastes[IDS_WASTE_SENTENCES];
 };

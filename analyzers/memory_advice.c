@@ -1,5 +1,6 @@
 #include "analyzers/memory_advice.h"
 
+#include "analyzers/op_remedy.h"
 #include "lib/base/counted.h"
 
 #include <string.h>
@@ -185,11 +186,21 @@ static int matters(const struct ids_report *report, int64_t bytes, const struct 
     return (double)bytes >= least->of_memory * (double)capacity->value.i;
 }
 
-static int is_worth_donating(const struct ids_report *report, int64_t bytes, int64_t of_program) {
+static int is_scarce(const struct ids_report *report) {
     const struct ids_metric *used = ids_report_find(report, "memory.share", NULL);
-    int is_scarce = used && !used->value.missing && used->value.d >= SCARCE,
-        is_large = (double)bytes >= LARGE_PART_OF_PROGRAM * (double)of_program;
-    return matters(report, bytes, is_scarce || is_large ? &worth_a_word : &worth_donating);
+    return used && !used->value.missing && used->value.d >= SCARCE;
+}
+
+/* Memory is scarce, or would be if the program ran alone. */
+static int is_short_for(const struct ids_report *report, double of_program) {
+    const struct ids_metric *capacity = ids_report_find(report, "memory.capacity", NULL);
+    int is_known = capacity && !capacity->value.missing;
+    return is_scarce(report) || (is_known && of_program >= SCARCE * (double)capacity->value.i);
+}
+
+static int is_worth_donating(const struct ids_report *report, int64_t bytes, int64_t of_program) {
+    int is_large = (double)bytes >= LARGE_PART_OF_PROGRAM * (double)of_program;
+    return matters(report, bytes, is_scarce(report) || is_large ? &worth_a_word : &worth_donating);
 }
 
 /* "params, opt_state and 1 more" of one program, and what to give to jax.jit. */
@@ -227,6 +238,8 @@ static int on_not_donated(struct ids_report *report, struct ids_memory_advice *a
                         say_bytes(report, number(&row, "bytes")), program, text(&row, "argument"),
                         IDS_COUNTED(number(&row, "arrays"), "array"), say_bytes(report, total));
     advice->explain = "memory.not_donated";
+    advice->bytes = bytes;
+    advice->is_short = is_short_for(report, (double)total);
     return 1;
 }
 
@@ -238,12 +251,16 @@ static int on_temporary(struct ids_report *report, struct ids_memory_advice *adv
         if (!matters(report, bytes, &worth_splitting)) return 0;
         if (strcmp(text(&row, "kind"), "temporary") != 0 || share->missing || share->d < MOST_OF_PROGRAM) continue;
         const char *scope = text(&row, "scope"), *source = text(&row, "source");
+        advice->op = text(&row, "name");
+        advice->op_remedy = ids_op_remedy(advice->op, text(&row, "op_name"));
+        advice->bytes = bytes;
+        advice->is_short = is_short_for(report, (double)bytes / share->d);
         advice->what = ids_report_text(
-            report,
-            "One temporary is most of the memory of %s: %s, %s%s%s%s%s - compute it in blocks (scan, vmap over "
-            "parts, a fused attention), recompute it (jax.checkpoint), or hold it in a smaller type",
-            text(&row, "program"), text(&row, "name"), text(&row, "shape"), *scope ? ", in " : "", scope,
-            *source ? ", " : "", source);
+            report, "One temporary is most of the memory of %s: %s, %s%s%s%s%s - %s", text(&row, "program"), advice->op,
+            text(&row, "shape"), *scope ? ", in " : "", scope, *source ? ", " : "", source,
+            advice->op_remedy ? advice->op_remedy
+                              : "compute it in blocks (scan, vmap over parts, a fused attention), recompute it "
+                                "(jax.checkpoint), or hold it in a smaller type");
         advice->evidence =
             ids_report_text(report, "it has %s, %s of the program's memory%s", say_bytes(report, bytes),
                             say(report, *share), number(&row, "is_at_peak") == 1 ? ", and lives when most does" : "");
@@ -255,6 +272,7 @@ static int on_temporary(struct ids_report *report, struct ids_memory_advice *adv
 
 size_t ids_memory_savings(struct ids_report *report, struct ids_memory_advice advice[IDS_MEMORY_ADVICE]) {
     size_t count = 0;
+    memset(advice, 0, IDS_MEMORY_ADVICE * sizeof *advice);
     count += (size_t)on_temporary(report, &advice[count]);
     count += (size_t)on_not_donated(report, &advice[count]);
     return count;

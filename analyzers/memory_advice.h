@@ -9,6 +9,11 @@ enum { IDS_MEMORY_ADVICE = 4 };
 
 struct ids_memory_advice {
     const char *what, *evidence, *explain; /* texts of the report */
+    /* Of what a program keeps without need: how much, whether the device hardly has room for it, and of a temporary the
+     * op that makes it, with what to do where the op tells it (analyzers/op_remedy.h); else NULL. */
+    int64_t bytes;
+    int is_short;
+    const char *op, *op_remedy;
 };
 
 /* What compiled programs keep in memory without need: state that is not donated, one temporary that is most of a
