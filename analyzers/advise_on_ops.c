@@ -113,9 +113,11 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     int is_nearly_all = computes_nearly_always(adviser);
     if (!is_nearly_all && !computes_mostly(adviser)) return;
-    const char *what =
-        ids_report_text(adviser->report, "%s computes %s of the time: what can be won is in its ops; most time has %s",
-                        say_who(adviser), is_nearly_all ? "nearly all" : "most", say_op(adviser, &pieces->op));
+    const char *outlier = ids_outlier_in_words(adviser->report);
+    const char *what = ids_report_text(
+        adviser->report, "%s computes %s of the time: what can be won is in its ops; most time has %s%s%s",
+        say_who(adviser), is_nearly_all ? "nearly all" : "most", outlier ? outlier : "",
+        outlier ? "; of the ops, " : "", say_op(adviser, &pieces->op));
     int moves = pieces->op.most == pieces->mover.most;
     if (moves || ids_op_remedy(ids_adviser_text(adviser, pieces->op.most->culprit),
                                ids_adviser_text(adviser, pieces->op.most->where)))

@@ -53,6 +53,7 @@ static const struct ids_column_def columns[] = {
     {"alike", "alike", IDS_UNIT_COUNT, IDS_COLUMN_SPARE},
     {"scope", "scope", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_NAME},
     {"slowest", "slowest", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_SPARE},
+    {"outlier", "it takes", IDS_UNIT_TIME, IDS_COLUMN_SPARE},
     {"slowest_id", "slowest scope", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
     {"id", "id", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
     {"depth", "depth", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
@@ -73,7 +74,8 @@ static const struct ids_table_def layers = {
     IDS_COUNT_OF(columns),
     "The name scopes of the program as a tree, over all devices: one row per scope, behind the one that it is in "
     "(`depth`), most time first. Repeated siblings are one row: layer_* with 64 siblings, their mean, deviation and "
-    "slowest (by name, without what all of them share). `alike` says how many ops of one scope are the computation "
+    "slowest (by name, without what all of them share), with its time (`outlier`) where it takes more than twice the "
+    "median of the others and a tenth of all or more. `alike` says how many ops of one scope are the computation "
     "with most time there: 64 where 64 layers were written out and have no scope each. Loops (while/body), branches "
     "and checkpoints are transparent. `total` is the self time of the ops inside, `self` that of the ops directly in "
     "it. The time of a fusion over several scopes is divided among them by what their instructions inside it compute: "
@@ -375,7 +377,7 @@ static int list_layer(struct growing *growing, struct ids_report *report, const 
                       int64_t all_ps) {
     struct ids_table *table = ids_report_table(report, &layers);
     const struct ids_layer_sums *all = &layer->all;
-    int many = layer->siblings > 1;
+    int many = layer->siblings > 1, is_apart = layer->is_outlier && layer->slowest_ps >= all_ps / 10;
     growing->names[layer->depth] = layer->name;
     const char *slowest = many ? ids_scope_tree_path(&growing->tree, layer->slowest) : NULL;
     if (many && !slowest) return -1;
@@ -397,6 +399,7 @@ static int list_layer(struct growing *growing, struct ids_report *report, const 
         layer->alike > 1 ? ids_int_value(IDS_UNIT_COUNT, layer->alike) : ids_no_value(IDS_UNIT_COUNT),
         ids_text_value(layer->name),
         ids_text_value(many ? slowest_of(growing, report, layer) : NULL),
+        is_apart ? ids_int_value(IDS_UNIT_TIME, layer->slowest_ps) : ids_no_value(IDS_UNIT_TIME),
         ids_text_value(slowest),
         ids_text_value(layer->path),
         ids_int_value(IDS_UNIT_COUNT, layer->depth),

@@ -69,9 +69,27 @@ static size_t end_of(const struct ids_table *layers, size_t row) {
     return end;
 }
 
-/* "64 alike" of layers that are written out, "64 of them" of repeated scopes. */
-static const char *say_many(struct ids_report *report, const struct ids_table *layers, size_t row) {
+/* Of the compute of all, what the one has that is apart from its siblings; 0: none is. */
+static double outlier_at(const struct ids_table *layers, size_t row, int64_t all_ps) {
+    struct ids_value outlier = cell(layers, row, "outlier");
+    int64_t total_ps = cell(layers, row, "total").i;
+    return outlier.missing || total_ps <= 0 ? 0 : share_at(layers, row, all_ps) * (double)outlier.i / (double)total_ps;
+}
+
+static struct ids_value each_other_at(const struct ids_table *layers, size_t row, int64_t all_ps) {
+    double others = share_at(layers, row, all_ps) - outlier_at(layers, row, all_ps);
+    return ids_real_value(IDS_UNIT_RATIO, others / (double)(cell(layers, row, "siblings").i - 1));
+}
+
+/* "64 alike" of layers that are written out, "64 of them" of repeated scopes, which are not told by their sum where one
+ * is apart. */
+static const char *say_many(struct ids_report *report, const struct ids_table *layers, size_t row, int64_t all_ps) {
     struct ids_value siblings = cell(layers, row, "siblings"), alike = cell(layers, row, "alike");
+    double outlier = outlier_at(layers, row, all_ps);
+    if (outlier > 0)
+        return ids_report_text(report, "%lld of them: %s %s, each other %s", (long long)siblings.i,
+                               say(report, ids_real_value(IDS_UNIT_RATIO, outlier)), cell(layers, row, "slowest").text,
+                               say(report, each_other_at(layers, row, all_ps)));
     if (!siblings.missing && siblings.i > 1) return ids_report_text(report, "%lld of them", (long long)siblings.i);
     if (!alike.missing && alike.i > 1) return ids_report_text(report, "%lld alike", (long long)alike.i);
     return "";
@@ -111,7 +129,8 @@ static int is_divided(const struct ids_table *layers, size_t row) {
 }
 
 static const char *say_layer(struct ids_report *report, const struct ids_table *layers, size_t row, int64_t all_ps) {
-    const char *name = cell(layers, row, "scope").text, *role = role_of(name), *many = say_many(report, layers, row);
+    const char *name = cell(layers, row, "scope").text, *role = role_of(name),
+               *many = say_many(report, layers, row, all_ps);
     const char *about = role && *many ? ids_report_text(report, " (%s, %s)", role, many)
                         : role        ? ids_report_text(report, " (%s)", role)
                         : *many       ? ids_report_text(report, " (%s)", many)
@@ -147,6 +166,20 @@ const char *ids_layers_in_words(struct ids_report *report) {
         said++;
     }
     return known ? words : NULL;
+}
+
+const char *ids_outlier_in_words(struct ids_report *report) {
+    const struct ids_table *layers = ids_report_find_table(report, "layers");
+    int64_t all_ps = compute_of_all(layers);
+    for (size_t row = 0; layers && row < layers->row_count; row++) {
+        double outlier = outlier_at(layers, row, all_ps);
+        if (outlier < 0.5) continue;
+        return ids_report_text(report, "%s (%s, each of the %lld like it %s)", cell(layers, row, "slowest").text,
+                               say(report, ids_real_value(IDS_UNIT_RATIO, outlier)),
+                               (long long)cell(layers, row, "siblings").i - 1,
+                               say(report, each_other_at(layers, row, all_ps)));
+    }
+    return NULL;
 }
 
 /* ---- losses ---- */

@@ -8,6 +8,9 @@
  * alike): 1.27 PFLOP/s, 640 GB/s of memory": the layers among which the time parts, out of the report's table. NULL:
  * there are none, or nothing is known of any of them. */
 const char *ids_layers_in_words(struct ids_report *report);
+/* "block_7 (71.4 %, each of the 11 like it 2.6 %)": the one of repeated layers that alone has half of the compute or
+ * more; NULL: there is none. */
+const char *ids_outlier_in_words(struct ids_report *report);
 
 /* In the report's memory; `what` is NULL where little is lost, or not known. */
 struct ids_roofline_advice {

@@ -226,6 +226,25 @@ static const char *name_of(struct ids_scope_tree *tree, const struct part *part)
     return ids_arena_print(&tree->arena, "%.*s*%s [%u of %u]", (int)at, name.at, rest, part->place, part->of);
 }
 
+static int by_time(const void *a, const void *b) {
+    const int64_t *left = a, *right = b;
+    ORDER(*left, *right);
+    return 0;
+}
+
+/* Whether the slowest of them is apart from the others. 0, or -1 when memory ran out. */
+static int find_outlier(const struct ids_scope_tree *tree, const struct part *part, struct ids_layer *layer) {
+    size_t others = part->count - 1;
+    if (others < 2) return 0;
+    int64_t *times = malloc(part->count * sizeof *times);
+    if (!times) return -1;
+    for (size_t i = 0; i < part->count; i++) times[i] = tree->nodes[part->first[i].node].all.self_ps;
+    qsort(times, part->count, sizeof *times, by_time);
+    layer->is_outlier = layer->slowest_ps / 2 > times[(others - 1) / 2] / 2 + times[others / 2] / 2;
+    free(times);
+    return 0;
+}
+
 static int put_layer(struct folding *folding, const struct part *part, const char *path, int depth,
                      const char **ret_path) {
     struct ids_scope_tree *tree = folding->tree;
@@ -247,7 +266,7 @@ static int put_layer(struct folding *folding, const struct part *part, const cha
     }
     double variance = part->count > 1 ? (squares - sum * sum / n) / (n - 1) : NAN;
     layer.sd_ps = isnan(variance) ? NAN : variance > 0 ? sqrt(variance) : 0;
-    if (!layer.name) return -1;
+    if (!layer.name || find_outlier(tree, part, &layer)) return -1;
     layer.path = *path ? ids_arena_print(&tree->arena, "%s/%s", path, layer.name) : layer.name;
     struct ids_layer *added = layer.path ? IDS_PUSH(folding->layers, folding->count, folding->room) : NULL;
     if (!added) return -1;

@@ -58,6 +58,7 @@ struct ids_layer {
     double sd_ps;           /* of the siblings' times; NaN of one */
     int64_t slowest_ps;
     uint32_t slowest; /* node */
+    int is_outlier;   /* it takes more than twice the median of its fellows, of whom there are two or more */
 };
 
 /* The layers, each behind the one that it is in, most time first. Names live in the tree's arena; the caller frees
