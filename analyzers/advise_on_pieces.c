@@ -16,7 +16,7 @@ static int64_t number_of(const struct ids_adviser *adviser, uint32_t step) {
     return adviser->analysis->steps.at[step].number;
 }
 
-/* "; in every 5th step", "; in 1 of 30 steps (step 0)", "; uneven: most in step 30"; nothing where most steps have
+/* "; in every 5th step", "; in 1 of 30 steps of this window (step 0)", "; uneven: most in step 30"; nothing where most steps have
  * it alike. */
 static const char *say_recurrence(const struct ids_adviser *adviser, const struct ids_recurrence *recurs) {
     size_t steps = adviser->analysis->steps.count;
@@ -32,7 +32,8 @@ static const char *say_recurrence(const struct ids_adviser *adviser, const struc
                                                      : "th");
     const char *count = ids_report_text(adviser->report, "; in %" PRIu32 " of %zu steps", recurs->steps, steps);
     if (recurs->steps == 1)
-        return ids_report_text(adviser->report, "%s (step %" PRId64 ")", count, number_of(adviser, recurs->first));
+        return ids_report_text(adviser->report, "%s of this window (step %" PRId64 ")", count,
+                               number_of(adviser, recurs->first));
     if (recurs->steps == 2)
         return ids_report_text(adviser->report, "%s (%" PRId64 " and %" PRId64 ")", count,
                                number_of(adviser, recurs->first), number_of(adviser, recurs->last));

@@ -43,12 +43,12 @@ struct past {
     int64_t slow, longest_ns, median_ns;
     int launches;        /* 1: its times are those of calls, and no steps' */
     int64_t collectives; /* of the usual step; -1: not known */
-    int64_t step_ns;     /* of the steps that the report measures; 0 unknown */
+    int64_t step_ns;     /* of the steps that the report measures, the one in the middle; 0 unknown */
 };
 
 static int64_t measured_ns(const struct ids_report *report) {
-    const struct ids_metric *mean = ids_report_find(report, "steps.mean", NULL);
-    return mean && !mean->value.missing ? mean->value.i / PS_PER_NS : 0;
+    const struct ids_metric *median = ids_report_find(report, "steps.median", NULL);
+    return median && !median->value.missing ? median->value.i / PS_PER_NS : 0;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -442,8 +442,21 @@ static int find_rhythm(const struct ids_slowdown_step *all, size_t all_count, st
     return found;
 }
 
+static int measures_rhythm(const struct ids_slowdown_step *all, size_t all_count, const struct ids_rhythm *rhythm,
+                           const struct ids_report *report) {
+    struct ids_rhythm_step *steps = calloc(all_count + 1, sizeof *steps);
+    size_t count = 0;
+    for (size_t i = 0; steps && i < all_count; i++) {
+        if (all[i].is_recorded) steps[count++] = (struct ids_rhythm_step){all[i].number, all[i].took_ns};
+    }
+    int measures = ids_rhythm_is_measured(rhythm, steps, count, report);
+    free(steps);
+    return measures;
+}
+
 /* What histories say of the steps that the report measures. */
 struct told {
+    int is_measured;    /* they have a rhythm in its share of the run */
     const char *rhythm; /* NULL: nothing yet */
     int is_advice;      /* there is a piece on slow steps */
     int is_both;        /* which tells the rhythm */
@@ -472,6 +485,7 @@ static void judge_report(const struct ids_history_file *file, struct ids_report 
     if (!ids_report_find_property(report, "recording") &&
         ids_slowdown_find(steps.beside, steps.count, report, &slowdown))
         ids_slowdown_tell(&slowdown, report);
+    if (has_rhythm) told->is_measured |= measures_rhythm(steps.beside, steps.count, &rhythm, report);
     judge_missed(&file->head, &steps, has_rhythm ? &rhythm : NULL, report, told);
     free_steps(&steps);
 }
@@ -490,8 +504,9 @@ void ids_history_warn(const struct ids_run_files *run, struct ids_report *report
         }
         free(names[i]);
     }
-    /* A window that was kept because of one step is about that step: what it alone lost is no chance there. */
-    if (ids_report_find_property(report, "kept")) ids_report_advice_by_saving(report);
+    /* A window that was kept because of one step is about that step: what it alone lost is no chance there. Nor is it
+     * where the history has such a step as often. */
+    if (told.is_measured || ids_report_find_property(report, "kept")) ids_report_advice_by_saving(report);
     if (told.rhythm && !told.is_both) ids_report_diag(report, IDS_WARNING, "steps.rhythm", told.rhythm, -1, 1);
     if (folder) closedir(folder);
 }

@@ -21,10 +21,27 @@ static int is_measured(const struct ids_missed_step *step, const struct ids_repo
             step->number != number_of(report, "steps.left_out"));
 }
 
-/* Room for `count` times. What its steps take longer for the rhythm. */
-static int64_t sum_up(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
-                      int64_t *times, struct ids_missed *missed) {
-    int64_t in_rhythm_ns = 0;
+static int is_of(const struct ids_rhythm *rhythm, const struct ids_missed_step *step) {
+    return step->longer_ns > 0 && step->number >= 0 && step->number % rhythm->period == rhythm->first;
+}
+
+/* Where the rhythm has half of what slow steps take longer, it is told, and how long its steps take: others are noise.
+ * Room for `count` times. */
+static void judge_rhythm(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
+                         int64_t *times, struct ids_missed *missed) {
+    for (size_t i = 0; i < count; i++) {
+        if (!is_of(rhythm, &steps[i])) continue;
+        times[missed->in_rhythm++] = steps[i].took_ns;
+        missed->in_rhythm_ns += steps[i].longer_ns;
+    }
+    missed->is_rhythm = missed->in_rhythm && missed->in_rhythm_ns >= missed->longer_ns / 2;
+    if (!missed->is_rhythm) return;
+    qsort(times, missed->in_rhythm, sizeof *times, by_time);
+    missed->took_ns = times[missed->in_rhythm / 2];
+}
+
+/* Room for `count` times. */
+static void sum_up(const struct ids_missed_step *steps, size_t count, int64_t *times, struct ids_missed *missed) {
     for (size_t i = 0; i < count; i++) {
         const struct ids_missed_step *step = &steps[i];
         missed->total_ns += step->took_ns;
@@ -32,28 +49,26 @@ static int64_t sum_up(const struct ids_missed_step *steps, size_t count, const s
         times[missed->slow++] = step->took_ns;
         missed->longer_ns += step->longer_ns;
         if (step->number < 0) continue;
-        if (rhythm && step->number % rhythm->period == rhythm->first) in_rhythm_ns += step->longer_ns;
         if (missed->first_count < IDS_MISSED_NAMED) missed->first[missed->first_count++] = step->number;
     }
     if (missed->slow) {
         qsort(times, missed->slow, sizeof *times, by_time);
         missed->took_ns = times[missed->slow / 2];
     }
-    return in_rhythm_ns;
 }
 
 int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
                     const struct ids_report *report, struct ids_missed *ret_missed) {
     struct ids_missed missed = {.steps = count};
     int64_t *times = calloc(count + 1, sizeof *times);
-    int64_t in_rhythm_ns = times ? sum_up(steps, count, rhythm, times, &missed) : 0;
+    if (times) sum_up(steps, count, times, &missed);
+    if (times && rhythm) judge_rhythm(steps, count, rhythm, times, &missed);
     free(times);
     if (missed.slow < LEAST_SLOW || missed.longer_ns < missed.total_ns / LEAST_SHARE) return 0;
     if (number_of(report, "steps.first") < 0) return 0;
     for (size_t i = 0; i < count; i++) {
         if (is_measured(&steps[i], report) && steps[i].took_ns >= missed.took_ns / 2) return 0;
     }
-    missed.is_rhythm = in_rhythm_ns >= missed.longer_ns / 2;
     *ret_missed = missed;
     return 1;
 }
@@ -103,10 +118,15 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
                         missed->slow, missed->steps, rhythm ? "" : say_first(missed, report), share);
     const char *what =
         ids_report_text(report, "%s%s%s", found, rhythm ? ": " : "", rhythm ? rhythm : what_to_do(missed, report));
+    const char *which = "the slow steps";
+    int is_of_some = missed->is_rhythm && rhythm && missed->in_rhythm < missed->slow;
+    if (is_of_some)
+        which = ids_report_text(report, "those of that rhythm, %zu of the %zu,", missed->in_rhythm, missed->slow);
     const char *evidence = ids_report_text(report,
-                                           "the slow steps take %s (median), and together %s more than usual ones, of "
+                                           "%s take %s (median), and together %s more than usual ones, of "
                                            "%s; by the history, after the first ten steps",
-                                           say_time(report, missed->took_ns), say_time(report, missed->longer_ns),
+                                           which, say_time(report, missed->took_ns),
+                                           say_time(report, is_of_some ? missed->in_rhythm_ns : missed->longer_ns),
                                            say_time(report, missed->total_ns));
     int is_theirs = !rhythm && is_of_others(missed);
     if (is_theirs)

@@ -25,7 +25,9 @@ struct ids_missed {
     int64_t longer_ns, total_ns, took_ns; /* the slow ones together, all steps, and the slow one in the middle */
     int64_t first[IDS_MISSED_NAMED];      /* the first slow ones that have numbers */
     size_t first_count;
-    int is_rhythm; /* at least half of longer_ns is of the rhythm's steps */
+    size_t in_rhythm; /* of the slow ones */
+    int64_t in_rhythm_ns;
+    int is_rhythm; /* that is at least half of longer_ns, and took_ns is of these alone */
     /* For which share of the run all cores were busy, and what share of them other processes had then (machine_load.h);
      * the caller's to set, 0: not known. */
     double busy, others;

@@ -124,6 +124,23 @@ static int64_t steps_to_measure(const struct ids_rhythm *rhythm, int64_t *step) 
     return steps < rhythm->last - *step + 2 ? steps : rhythm->last - *step + 2;
 }
 
+int ids_rhythm_is_measured(const struct ids_rhythm *rhythm, const struct ids_rhythm_step *steps, size_t count,
+                           const struct ids_report *report) {
+    int64_t first, last, left_out = -1, measured = 0, in = 0;
+    if (!number_of(report, "steps.first", &first) || !number_of(report, "steps.last", &last)) return 0;
+    number_of(report, "steps.left_out", &left_out);
+    for (size_t i = 0; i < count; i++) {
+        const struct ids_rhythm_step *step = &steps[i];
+        if (step->number < first || step->number > last || step->number < 0 || step->number == left_out) continue;
+        measured++;
+        if (step->number % rhythm->period == rhythm->first)
+            in++;
+        else if (step->took_ns - rhythm->usual_ns >= (rhythm->took_ns - rhythm->usual_ns) / 2)
+            return 0;
+    }
+    return in && measured + 1 >= in * rhythm->period;
+}
+
 const char *ids_rhythm_missed(const struct ids_rhythm *rhythm, struct ids_report *report) {
     int64_t first, last, left_out = -1;
     char took[IDS_VALUE_ROOM], times[IDS_VALUE_ROOM];

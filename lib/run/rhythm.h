@@ -28,5 +28,10 @@ struct ids_rhythm {
 int ids_rhythm_find(const struct ids_rhythm_step *steps, size_t count, struct ids_rhythm *ret_rhythm);
 /* What a report says of it whose steps have none of these; NULL: they have one, or there are no steps. */
 const char *ids_rhythm_missed(const struct ids_rhythm *rhythm, struct ids_report *report);
+/* Whether the steps that the report measures have the rhythm's long ones, no more of them than the run has, and none
+ * beside them that takes half as long: then what one of them alone has is no chance, and its share is that of the run.
+ * `steps` are those that windows touch. */
+int ids_rhythm_is_measured(const struct ids_rhythm *rhythm, const struct ids_rhythm_step *steps, size_t count,
+                           const struct ids_report *report);
 
 #endif

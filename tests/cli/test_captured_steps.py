@@ -116,11 +116,12 @@ def report(path, *options):
 
 
 def with_calls(name, part, ratio=0):
-    """200 steps of which 100 to 105 are recorded, in the first of which the window opened; they and the others take a part of what the profile's
-    steps do, every tenth nine times as long. With a rule (--when) the agent called two of them slow."""
+    """200 steps of which 100 to 105 are recorded, in the first of which the window opened; they and the others take a part of what the step in
+    the middle of the profile does (37.03 ms; 42.06 in the mean), every tenth nine times as long. With a rule (--when) the agent called two of
+    them slow."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
-    usual = int(json.loads(report(folder, '--json'))['metrics']['steps.mean']['value'] * 1e9 * part)
+    usual = int(json.loads(report(folder, '--json'))['metrics']['steps.median']['value'] * 1e9 * part)
     begins = [0]
     for number in range(200):
         begins.append(begins[-1] + usual * (9 if number % 10 == 9 else 1))
@@ -141,7 +142,41 @@ def slow_in(folder):
             len(advice) + sum(diag['id'] == 'steps.rhythm' for diag in found['diag']), 'calls that only launch a step' in report(folder))
 
 
-same('steps that the program waits for', slow_in(with_calls('waits', 0.3)), (19, 19, 1, False))
+def with_rhythm(name, period):
+    """20 steps in a window, 100 to 119, that dispatch for 0.9 of 1 ms; but step 110 takes input for 30 ms. By the history such a step comes
+    each `period` steps."""
+    folder = ROOT / name
+    path = folder / 'plugins' / 'profile' / 'now' / 'h.mini'
+    path.parent.mkdir(parents=True)
+    (folder / '.idsprof').mkdir()
+    (folder / 'idsprof.json').write_text('{}')
+    device, host, at = [], [], 0
+    for number in range(100, 120):
+        what, length = ('Iterator::Model', 30000) if number == 110 else ('PjitFunction(f)', 900)
+        launch = at + 20 + length
+        host += [f'{at + 10}us {length}us {what}', f'{at + 10}us 1us Inner', f'{launch}us 1us cudaLaunchKernel correlation_id={number}',
+                 f'{at}us {length + 122}us train step_num={number} _r=1']
+        device.append(f'{launch + 2}us 100us k correlation_id={number}')
+        at = launch + 102
+    path.write_text('\n'.join(['idsprof-mini 1', 'host h', 'plane /device:GPU:0', 'line 1 "Stream #1"', *device, 'plane /host:CPU', 'line 9 t', *host]) + '\n')
+    begins = [0]
+    for number in range(400):
+        begins.append(begins[-1] + (31000000 if number % period == 110 % period else 1022000))
+    head = struct.pack('<16s13q128s', b'idsprof steps 4\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
+    steps = b''.join(struct.pack('<qqffii', begin, number, 0, 0, 0, 0) for number, begin in enumerate(begins))
+    event = struct.pack('<qqq104s', begins[100] + 1, begins[120] - 1, 2, b'1 asked for')
+    (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
+    return path
+
+
+def first_of(path):
+    piece = json.loads(report(path, '--json', '--no-cache'))['advice'][0]
+    return piece['account'], 'in 1 of 20 steps of this window (step 110)' in piece['evidence']
+
+
+same('the window has a whole period: what its long step takes comes first', first_of(with_rhythm('period', 20)), ('host.input', True))
+same('one step of a longer period stands behind what most steps have', first_of(with_rhythm('longer', 40)), ('host.dispatch', False))
+same('steps that the program waits for', slow_in(with_calls('waits', 0.27)), (19, 19, 1, False))
 same('calls that launch steps', slow_in(with_calls('launches', 0.2)), (0, 0, 0, True))
 same('calls, judged by the rule', slow_in(with_calls('rule', 0.2, 2)), (2, 2, 0, True))
 rows = json.loads(report(with_window('window'), '--json'))['tables']['slow_steps']

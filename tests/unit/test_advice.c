@@ -86,7 +86,7 @@ END_TEST
 START_TEST(a_single_time_is_said_to_be_one) {
     record("....c.....", 150, 400);
     ck_assert(first_is("host.compile"));
-    ck_assert(evidence_has(0, "in 1 of 10 steps (step 154)"));
+    ck_assert(evidence_has(0, "in 1 of 10 steps of this window (step 154)"));
     ck_assert_ptr_null(about(WARM_UP));
     ids_report_done(&report);
     record("..i...i...i...i.", 0, 400);

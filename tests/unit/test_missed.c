@@ -82,6 +82,16 @@ START_TEST(test_rhythm) {
     set(tenth, 6);
     ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, &report, &missed), 1);
     ck_assert_int_eq(missed.is_rhythm, 1);
+    steps[33].took_ns = steps[35].took_ns = steps[37].took_ns = 2000000; /* a machine's noise */
+    for (int i = 33; i <= 37; i += 2) steps[i].longer_ns = 1000000;
+    for (int i = 41; i <= 45; i++) steps[i].longer_ns = 1; /* and what a rule calls slow */
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, &report, &missed), 1);
+    ids_missed_tell(&missed, "one of 10 steps takes 11.00 ms", &report);
+    /* 14 are called slow, of which the median takes 2 ms; six take 10 ms more each, of 100 + 60 + 3 ms. */
+    ck_assert_str_eq(report.advice[0].evidence,
+                     "those of that rhythm, 6 of the 14, take 11.00 ms (median), and together 60.00 ms more than usual "
+                     "ones, of 163.0 ms; by the history, after the first ten steps");
+    set(tenth, 6);
     rhythm.first = 3; /* of shorter ones */
     ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, &report, &missed), 1);
     ck_assert_int_eq(missed.is_rhythm, 0);

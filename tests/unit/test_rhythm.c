@@ -123,5 +123,35 @@ START_TEST(test_measures_what_there_is) {
 }
 END_TEST
 
+static int is_measured(int64_t first, int64_t last, int64_t left_out) {
+    struct ids_report report;
+    (void)missed(&report, first, last, left_out);
+    int is = ids_rhythm_is_measured(&rhythm, steps, STEPS, &report);
+    ids_report_done(&report);
+    return is;
+}
+
+/* Every 10th step takes 9 ms: of a window that has one in ten steps the share is that of the run. */
+START_TEST(test_its_share) {
+    every(10, 0);
+    rhythm = (struct ids_rhythm){10, 0, 9000000, 1000000, 199};
+    ck_assert_int_eq(is_measured(109, 119, 109), 1); /* 110 to 119 */
+    ck_assert_int_eq(is_measured(109, 118, 109), 1); /* one less */
+    ck_assert_int_eq(is_measured(109, 117, 109), 0);
+    ck_assert_int_eq(is_measured(109, 120, 109), 0); /* two in 11 */
+    ck_assert_int_eq(is_measured(109, 128, -1), 1);
+    ck_assert_int_eq(is_measured(111, 119, -1), 0);
+    ck_assert_int_eq(is_measured(110, 119, 110), 0); /* the window opened with it */
+    steps[114].took_ns = 4900000;
+    ck_assert_int_eq(is_measured(109, 119, 109), 1);
+    steps[114].took_ns = 5000000; /* another step is slow, and that may be chance */
+    ck_assert_int_eq(is_measured(109, 119, 109), 0);
+    struct ids_report report;
+    ids_report_init(&report);
+    ck_assert_int_eq(ids_rhythm_is_measured(&rhythm, steps, STEPS, &report), 0); /* no steps */
+    ids_report_done(&report);
+}
+END_TEST
+
 IDS_RUN_SUITE("rhythm", test_every_tenth, test_no_rhythm, test_the_step_after, test_noise, test_missed,
-              test_measures_what_there_is)
+              test_measures_what_there_is, test_its_share)
