@@ -7,22 +7,23 @@
 #include "collectors/common/stacks.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #pragma weak pthread_create /* see glibc.h */
 
 struct ids_agent ids_agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                              .hello = -1,
-                              .listener = -1,
-                              .wake_fd = -1,
-                              .idle_fd = -1,
+                              .listener = IDS_NO_FILE,
+                              .wake = IDS_NO_BELL,
                               .owner = -1,
                               .write_at_ns = -1,
                               .hot = {0, 1, 1}};
@@ -47,27 +48,22 @@ static void unlock(void) {
     pthread_mutex_unlock(&agent->lock);
 }
 
-static void ring(int event) {
-    uint64_t one = 1;
-    if (event >= 0 && write(event, &one, sizeof one) < 0) return; /* it is rung already */
+/* By a futex: the program may close each descriptor of ours. */
+static void set_idle(int is_idle) {
+    atomic_store(&agent->idle, is_idle);
+    if (is_idle) syscall(SYS_futex, &agent->idle, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static void hush(int event) {
-    uint64_t count;
-    if (event >= 0 && read(event, &count, sizeof count) < 0) return; /* it was not rung */
-}
-
-/* Until the event is rung or the time is over; it stays rung. 0 when it was. */
-static int wait_for(int event, int64_t timeout_ns) {
+/* Until no job runs or the time is over. 0 when none does. */
+static int wait_for_idle(int64_t timeout_ns) {
     int64_t end = ids_monotonic_ns() + timeout_ns;
-    for (;;) {
-        int64_t left_ms = (end - ids_monotonic_ns() + 999999) / 1000000;
-        struct pollfd wait = {.fd = event, .events = POLLIN};
-        int ready = poll(&wait, 1, left_ms < 0 ? 0 : left_ms > 1 << 30 ? 1 << 30 : (int)left_ms);
-        if (ready > 0) return 0;
-        if (ready == 0 && ids_monotonic_ns() >= end) return -1;
-        if (ready < 0 && errno != EINTR) return -1;
+    while (!atomic_load(&agent->idle)) {
+        int64_t left_ns = end - ids_monotonic_ns();
+        if (left_ns <= 0) return -1;
+        struct timespec left = {.tv_sec = left_ns / 1000000000, .tv_nsec = left_ns % 1000000000};
+        syscall(SYS_futex, &agent->idle, FUTEX_WAIT_PRIVATE, 0, &left, NULL, 0);
     }
+    return 0;
 }
 
 /* A thread of our own: detached, and deaf to the program's signals. */
@@ -105,7 +101,7 @@ static void refresh(void) {
 static void news(int is_new) {
     if (!is_new) return;
     agent->write_at_ns = ids_monotonic_ns() + history_every_ns;
-    ring(agent->wake_fd);
+    ids_bell_ring(&agent->wake);
 }
 
 /* ---- jobs: the opening and closing of a window, one at a time, because the window's state lets no second one begin
@@ -116,7 +112,7 @@ static void begin_job(enum ids_window_action action) {
     agent->job = action;
     agent->running_step = ids_judging_running(agent);
     agent->decided_ns = ids_monotonic_ns();
-    hush(agent->idle_fd);
+    set_idle(0);
 }
 
 /* Under the lock, which is given back: rung together with the change of state, or it would end the wait for a later
@@ -124,8 +120,8 @@ static void begin_job(enum ids_window_action action) {
 static void end_job(void) {
     refresh();
     show();
-    ring(agent->wake_fd); /* the deadline may be another one */
-    ring(agent->idle_fd);
+    ids_bell_ring(&agent->wake); /* the deadline may be another one */
+    set_idle(1);
     unlock();
 }
 
@@ -198,7 +194,7 @@ static void do_or_wait(enum ids_window_action action, int feeding, struct call *
         run_job(call);
         return;
     }
-    if (!feeding || !wait_for(agent->idle_fd, agent->plan.stop_timeout_ns)) return;
+    if (!feeding || !wait_for_idle(agent->plan.stop_timeout_ns)) return;
     lock();
     ids_session_say_slow(agent);
     unlock();
@@ -288,14 +284,29 @@ static void write_history(void) {
     if (is_time) ids_history_write(lock, unlock);
 }
 
+/* What the program closed of the files that this thread waits for. */
+static void open_again(void) {
+    char why[IDS_WHY_BYTES];
+    lock();
+    if (!ids_bell_is_there(&agent->wake)) {
+        ids_bell_close(&agent->wake);
+        ids_bell_make(&agent->wake);
+    }
+    if (agent->listener.file >= 0 && !ids_own_file_is_there(&agent->listener))
+        agent->listener = ids_own_file_of(ids_control_listen(agent->socket, sizeof agent->socket, why, sizeof why));
+    unlock();
+}
+
 static void *run_control(void *argument) {
     (void)argument;
-    struct pollfd events[] = {{.fd = agent->wake_fd, .events = POLLIN}, {.fd = agent->listener, .events = POLLIN}};
     for (;;) {
+        open_again();
+        struct pollfd events[] = {{.fd = agent->wake.heard.file, .events = POLLIN},
+                                  {.fd = agent->listener.file, .events = POLLIN}};
         int ready = poll(events, 2, poll_timeout());
         if (ready < 0 && errno != EINTR) return NULL;
-        if (ready > 0 && events[0].revents) hush(agent->wake_fd);
-        if (ready > 0 && events[1].revents) serve(agent->listener);
+        if (ready > 0 && events[0].revents) ids_bell_hush(&agent->wake);
+        if (ready > 0 && events[1].revents && ids_own_file_is_there(&agent->listener)) serve(agent->listener.file);
         lock();
         enum ids_window_action action = look_at_limits();
         if (action != IDS_NOTHING) begin_job(action);
@@ -319,11 +330,10 @@ static void parent_after_fork(void) {
  * costs nothing and leaves no file. */
 static void child_after_fork(void) {
     ids_stacks_forked();
-    int files[] = {agent->hello, agent->listener, agent->wake_fd, agent->idle_fd};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if (files[i] >= 0) close(files[i]);
-    }
-    agent->hello = agent->listener = agent->wake_fd = agent->idle_fd = -1;
+    if (agent->hello) ids_own_file_close(&agent->hello->own);
+    ids_own_file_close(&agent->listener);
+    ids_bell_close(&agent->wake);
+    set_idle(0);
     agent->write_at_ns = -1;
     if (agent->awake > 0) {
         agent->awake = 0;
@@ -331,15 +341,6 @@ static void child_after_fork(void) {
         atomic_store(&agent->hot[IDS_STEP_EXECUTION], 1);
     }
     unlock();
-}
-
-static int make_events(void) {
-    int *const events[] = {&agent->wake_fd, &agent->idle_fd};
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-        *events[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (*events[i] < 0) return -1;
-    }
-    return 0;
 }
 
 static void fall_asleep(void) {
@@ -350,8 +351,8 @@ static void fall_asleep(void) {
 
 static void start_control(void) {
     char why[IDS_WHY_BYTES] = "no thread can be started";
-    agent->listener = ids_control_listen(agent->socket, sizeof agent->socket, why, sizeof why);
-    if (agent->listener < 0) {
+    agent->listener = ids_own_file_of(ids_control_listen(agent->socket, sizeof agent->socket, why, sizeof why));
+    if (agent->listener.file < 0) {
         agent->socket[0] = '\0';
         ids_session_note(agent, "`idsprof trigger` does not reach this process", why);
     }
@@ -367,7 +368,7 @@ static int wake(char *why, size_t why_size) {
         if (agent->awake < 0) snprintf(why, why_size, "%s", agent->why_asleep);
         return agent->awake < 0 ? -1 : 0;
     }
-    if (ids_session_begin(agent, why, why_size) || make_events()) {
+    if (ids_session_begin(agent, why, why_size) || ids_bell_make(&agent->wake)) {
         snprintf(agent->why_asleep, sizeof agent->why_asleep, "%s", why);
         fall_asleep();
         return -1;
@@ -549,13 +550,13 @@ static void end_window(void) {
     lock();
     enum ids_window_state state = agent->window.state;
     unlock();
-    int late = (state == IDS_OPENING || state == IDS_CLOSING) && wait_for(agent->idle_fd, timeout);
+    int late = (state == IDS_OPENING || state == IDS_CLOSING) && wait_for_idle(timeout);
     lock();
     finish(ids_window_exit(&agent->window), 1, NULL);
     lock();
     state = agent->window.state;
     unlock();
-    if (!late && (state != IDS_CLOSING || !wait_for(agent->idle_fd, timeout))) return;
+    if (!late && (state != IDS_CLOSING || !wait_for_idle(timeout))) return;
     lock();
     ids_session_say_late(agent);
     unlock();

@@ -47,10 +47,11 @@ struct ids_agent {
 
     char session[IDS_SESSION_PATH], host[IDS_HOST_BYTES], socket[IDS_CONTROL_PATH];
     int pid;
-    int hello, listener;
-    int64_t write_at_ns; /* when the history is to be written, -1: nothing is new */
-    int wake_fd;         /* rung: the control thread looks at the deadline anew */
-    int idle_fd;         /* rung: no job runs */
+    struct ids_hello_file *hello; /* NULL: nothing was read yet */
+    struct ids_own_file listener;
+    int64_t write_at_ns;  /* when the history is to be written, -1: nothing is new */
+    struct ids_bell wake; /* the control thread looks at the deadline anew */
+    atomic_int idle;      /* 1: no job runs */
 
     /* Of the job that runs; nobody else touches it. */
     enum ids_window_action job;

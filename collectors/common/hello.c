@@ -1,6 +1,8 @@
 #include "collectors/common/hello.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -81,7 +83,29 @@ static int would_end_program(int file, size_t length) {
     return end < 0 || (rlim_t)end + length > limit.rlim_cur;
 }
 
-int ids_hello_end(struct ids_hello *line, int file) {
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* a job and who has the agent's lock may both write */
+
+static int open_file(struct ids_hello_file *hello) {
+    hello->own = ids_own_file_of(open(hello->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    return hello->own.file;
+}
+
+int ids_hello_open(struct ids_hello_file *hello) {
+    static const pthread_mutex_t free_mutex = PTHREAD_MUTEX_INITIALIZER;
+    opening = free_mutex; /* in the child of a fork it may be taken by a thread that is not there */
+    return open_file(hello) < 0 ? -1 : 0;
+}
+
+static int file_of(struct ids_hello_file *hello) {
+    pthread_mutex_lock(&opening);
+    int file = ids_own_file_is_there(&hello->own) ? hello->own.file : open_file(hello);
+    pthread_mutex_unlock(&opening);
+    return file;
+}
+
+int ids_hello_end(struct ids_hello *line, struct ids_hello_file *hello) {
+    int file = file_of(hello);
+    if (file < 0) return -1;
     memcpy(line->text + line->length, "}\n", 2);
     line->length += 2;
     if (would_end_program(file, line->length)) return -1;

@@ -31,14 +31,21 @@
 #ifndef IDS_COLLECTORS_COMMON_HELLO_H
 #define IDS_COLLECTORS_COMMON_HELLO_H
 
+#include "collectors/common/own_file.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-enum { IDS_HELLO_LINE = 4096 };
+enum { IDS_HELLO_LINE = 4096, IDS_HELLO_PATH = 1280 };
 
 struct ids_hello {
     char text[IDS_HELLO_LINE];
     size_t length;
+};
+
+struct ids_hello_file {
+    char path[IDS_HELLO_PATH];
+    struct ids_own_file own;
 };
 
 /* Begins a line. */
@@ -47,7 +54,9 @@ void ids_hello_text(struct ids_hello *line, const char *key, const char *value);
 void ids_hello_number(struct ids_hello *line, const char *key, int64_t value);
 /* "key":["a","b"] of a list of texts each ended by a zero byte, as /proc/self/cmdline is. */
 void ids_hello_texts(struct ids_hello *line, const char *key, const char *texts, size_t length);
-/* Ends the line and appends it to the file; 0 or -1 with errno. */
-int ids_hello_end(struct ids_hello *line, int file);
+/* Opens it, which its user alone reads, to append to. 0 or -1 with errno. */
+int ids_hello_open(struct ids_hello_file *hello);
+/* Ends the line and appends it to the file, which is opened again where the program closed it; 0 or -1 with errno. */
+int ids_hello_end(struct ids_hello *line, struct ids_hello_file *hello);
 
 #endif

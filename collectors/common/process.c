@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ARGV_BYTES = 2048, MASKED_BYTES = 2 * ARGV_BYTES + 64, PATH_BYTES = 1280 };
+enum { ARGV_BYTES = 2048, MASKED_BYTES = 2 * ARGV_BYTES + 64 };
 
 void ids_process_host(char host[IDS_HOST_BYTES]) {
     if (gethostname(host, IDS_HOST_BYTES)) host[0] = '\0';
@@ -34,10 +34,9 @@ int64_t ids_process_rank(void) {
     return -1;
 }
 
-int ids_process_hello(const char *session, const char *host, int pid) {
-    char path[PATH_BYTES];
-    snprintf(path, sizeof path, "%s/.idsprof/%s.%d.hello", session, host, pid);
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+int ids_process_hello(struct ids_hello_file *hello, const char *session, const char *host, int pid) {
+    snprintf(hello->path, sizeof hello->path, "%s/.idsprof/%s.%d.hello", session, host, pid);
+    return ids_hello_open(hello);
 }
 
 /* Texts each ended by a zero byte; the last one may be cut. */

@@ -13,9 +13,8 @@ enum { IDS_HOST_BYTES = 128 };
 void ids_process_host(char host[IDS_HOST_BYTES]);
 /* The rank that the launchers of several processes give in the environment; -1: none. */
 int64_t ids_process_rank(void);
-/* Opens SESSION/.idsprof/<host>.<pid>.hello, which its user alone reads, to append to. The descriptor, or -1 with
- * errno. */
-int ids_process_hello(const char *session, const char *host, int pid);
+/* Opens SESSION/.idsprof/<host>.<pid>.hello. 0, or -1 with errno. */
+int ids_process_hello(struct ids_hello_file *hello, const char *session, const char *host, int pid);
 /* Adds pid, ppid, exe and argv, in which secrets are masked (secrets.h). */
 void ids_process_facts(struct ids_hello *line);
 /* The command line in one text, cut where it is too long. */

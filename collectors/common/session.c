@@ -42,8 +42,9 @@ int ids_session_begin(struct ids_agent *agent, char *why, size_t why_size) {
     agent->cost_ns = agent->slow_cost_ns = agent->tried = agent->kept = 0;
     ids_history_begin(agent->session, agent->host, agent->pid, agent->rank, agent->plan.when_ratio,
                       agent->plan.when_ns);
-    agent->hello = ids_process_hello(agent->session, agent->host, agent->pid);
-    if (agent->hello >= 0) return 0;
+    static struct ids_hello_file hello = {.own = IDS_NO_FILE};
+    agent->hello = &hello;
+    if (!ids_process_hello(&hello, agent->session, agent->host, agent->pid)) return 0;
     snprintf(why, why_size, "cannot write into '%s/.idsprof': %s", agent->session, strerror(errno));
     return -1;
 }

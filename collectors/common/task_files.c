@@ -7,13 +7,13 @@
 static int file_of(struct ids_task_files *files, uint64_t tid) {
     char path[64];
     for (int i = 0; i < files->count; i++) {
-        if (files->at[i].tid == tid) return files->at[i].file;
+        if (files->at[i].tid == tid) return files->at[i].own.file;
     }
     if (!tid || files->count == IDS_TASK_FILES) return -1;
     snprintf(path, sizeof path, "/proc/self/task/%llu/%s", (unsigned long long)tid, files->name);
     files->at[files->count].tid = tid;
-    files->at[files->count].file = open(path, O_RDONLY | O_CLOEXEC);
-    return files->at[files->count++].file;
+    files->at[files->count].own = ids_own_file_of(open(path, O_RDONLY | O_CLOEXEC));
+    return files->at[files->count++].own.file;
 }
 
 int ids_task_files_read(struct ids_task_files *files, uint64_t tid, char *text, size_t text_size) {
@@ -24,8 +24,6 @@ int ids_task_files_read(struct ids_task_files *files, uint64_t tid, char *text, 
 }
 
 void ids_task_files_close(struct ids_task_files *files) {
-    for (int i = 0; i < files->count; i++) {
-        if (files->at[i].file >= 0) close(files->at[i].file);
-    }
+    for (int i = 0; i < files->count; i++) ids_own_file_close(&files->at[i].own);
     files->count = 0;
 }

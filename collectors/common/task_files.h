@@ -3,6 +3,8 @@
 #ifndef IDS_COLLECTORS_COMMON_TASK_FILES_H
 #define IDS_COLLECTORS_COMMON_TASK_FILES_H
 
+#include "collectors/common/own_file.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +15,7 @@ struct ids_task_files {
     int count;
     struct {
         uint64_t tid;
-        int file; /* -1: there is none */
+        struct ids_own_file own;
     } at[IDS_TASK_FILES];
 };
 

@@ -106,6 +106,42 @@ static void run_steps(int from, int to) {
     for (int i = from; i < to; i++) ids_agent_step(1, "train", i);
 }
 
+/* The program closes the agent's files, and opens its own under their numbers. */
+enum { TAKEN = 4 };
+static int taken[TAKEN];
+
+static void take_files(void) {
+    const int files[TAKEN] = {ids_agent.hello->own.file, ids_agent.wake.heard.file, ids_agent.wake.rung.file,
+                              ids_agent.listener.file};
+    for (int i = 0; i < TAKEN; i++) {
+        char path[300];
+        snprintf(path, sizeof path, "%s/taken.%d", session, i);
+        FILE *file = fopen(path, "w+");
+        ck_assert_ptr_nonnull(file);
+        ck_assert_int_gt(files[i], 2);
+        taken[i] = dup2(fileno(file), files[i]);
+        fclose(file);
+    }
+}
+
+/* Nothing is written into them, none is closed, and the agent is there again. */
+static void leaves_files(void) {
+    char answer[IDS_CONTROL_LINE] = "";
+    int asked = -1;
+    for (int i = 0; i < 200 && asked; i++) {
+        asked = ids_control_ask(ids_agent.socket, "who", answer, sizeof answer, why, sizeof why);
+        if (asked) usleep(10000);
+    }
+    ck_assert_msg(!asked, "%s", why);
+    for (int i = 0; i < TAKEN; i++) {
+        struct stat status;
+        ck_assert_int_eq(fstat(taken[i], &status), 0);
+        ck_assert_uint_eq(status.st_nlink, 1);
+        ck_assert_int_eq(status.st_size, 0);
+        close(taken[i]);
+    }
+}
+
 START_TEST(test_life) {
     asleep();
     begin_session();
@@ -134,10 +170,12 @@ START_TEST(test_life) {
     ck_assert_ptr_nonnull(strstr(hello(), "\"key\":\"jax\",\"value\":\"\\\"0.10\\\"\\u000a\""));
     ck_assert_ptr_nonnull(strstr(hello(), "low: nothing to say"));
 
+    take_files();
     fails = 1; /* both are asked, for the warm-up and for the window, and both say no */
     run_steps(12, 20);
     ck_assert_int_eq(starts, 6);
     ck_assert_ptr_nonnull(strstr(hello(), "\"collector\":\"low\",\"why\":\"not \\\"now\\\"\""));
+    leaves_files();
     fails = 0;
     run_steps(20, 24);
     ids_agent_close(handles[0]); /* ends the window of the other one too, and nothing opens after that */

@@ -1,0 +1,73 @@
+#include "collectors/common/own_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* By the system call, as in control.c; that of fcntl, because glibc 2.28 gave it another name. */
+static int status_of(int file, uint64_t *ret_device, uint64_t *ret_inode) {
+    struct stat status;
+    if (file < 0 || syscall(SYS_fstat, file, &status)) return -1;
+    *ret_device = (uint64_t)status.st_dev;
+    *ret_inode = (uint64_t)status.st_ino;
+    return 0;
+}
+
+static int moved_up(int file) {
+    if (file < 0 || file > 2) return file;
+    int moved = (int)syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, 3);
+    close(file);
+    return moved;
+}
+
+struct ids_own_file ids_own_file_of(int file) {
+    struct ids_own_file own = {.file = moved_up(file)};
+    if (status_of(own.file, &own.device, &own.inode)) own.file = -1;
+    return own;
+}
+
+int ids_own_file_is_there(const struct ids_own_file *own) {
+    int before = errno;
+    uint64_t device = 0, inode = 0;
+    int is_there = !status_of(own->file, &device, &inode) && device == own->device && inode == own->inode;
+    errno = before;
+    return is_there;
+}
+
+void ids_own_file_close(struct ids_own_file *own) {
+    if (ids_own_file_is_there(own)) close(own->file);
+    own->file = -1;
+}
+
+int ids_bell_make(struct ids_bell *bell) {
+    int ends[2] = {-1, -1};
+    int failed = pipe2(ends, O_CLOEXEC | O_NONBLOCK);
+    bell->heard = ids_own_file_of(ends[0]);
+    bell->rung = ids_own_file_of(ends[1]);
+    if (!failed && ids_bell_is_there(bell)) return 0;
+    int error = errno;
+    ids_bell_close(bell);
+    errno = error;
+    return -1;
+}
+
+int ids_bell_is_there(const struct ids_bell *bell) {
+    return ids_own_file_is_there(&bell->heard) && ids_own_file_is_there(&bell->rung);
+}
+
+void ids_bell_ring(const struct ids_bell *bell) {
+    if (ids_own_file_is_there(&bell->rung) && write(bell->rung.file, "", 1) < 0) return; /* it is rung already */
+}
+
+void ids_bell_hush(const struct ids_bell *bell) {
+    char rings[64];
+    if (ids_own_file_is_there(&bell->heard) && read(bell->heard.file, rings, sizeof rings) < 0)
+        return; /* it was not rung */
+}
+
+void ids_bell_close(struct ids_bell *bell) {
+    ids_own_file_close(&bell->heard);
+    ids_own_file_close(&bell->rung);
+}
