@@ -194,6 +194,8 @@ static void join_launches(const struct ids_analysis *analysis, struct ids_pieces
                                           .time_ps = dispatch->time_ps,
                                           .work_ps = pieces->work_ps},
                              queued = launching;
+    if (dispatch->most->intervals)
+        launching.mean_ps = ids_ledger_entry_time(dispatch->most) / (int64_t)dispatch->most->intervals;
     queued.account = IDS_DEVICE_QUEUE;
     queued.mean_ps = ids_ledger_entry_time(queue->most) / (int64_t)queue->most->intervals;
     if (!ids_remedy_is_fewer_launches(&launching) || !ids_remedy_is_fewer_launches(&queued)) return;

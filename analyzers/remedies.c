@@ -51,6 +51,11 @@ static int launches_take_longer(const struct ids_circumstances *about) {
     return about->time_ps > about->work_ps;
 }
 
+/* A launch of a few arrays takes some ten microseconds, and one of some thousand takes milliseconds. */
+static int one_launch_takes_long(const struct ids_circumstances *about) {
+    return launches_take_longer(about) && about->mean_ps >= INT64_C(1000000000);
+}
+
 static int is_gpu(const struct ids_circumstances *about) {
     return about->platform == IDS_DEVICE_GPU;
 }
@@ -373,6 +378,13 @@ static const struct sentence {
      {"its thread did not run: look for threads that compute in Python and so have the interpreter's lock, and for "
       "more busy threads than cores",
       NULL, NULL, NULL}},
+    {IDS_HOST_DISPATCH, one_launch_takes_long, "A single launch takes longer than what it launches",
+     {"where the function takes or returns many arrays (leaves of its trees), put them into fewer, larger ones: each "
+      "of them costs time in each launch; or do several steps in one launch (lax.scan)",
+      "where the call takes or returns many tensors, put them into fewer, larger ones, or give each launch more work",
+      "where the function takes or returns many tensors, put them into fewer, larger ones, or give each launch more "
+      "work",
+      "where it has many arguments, put them into fewer, larger ones, or give each launch more work"}},
     {IDS_HOST_DISPATCH, launches_take_longer, "Launching takes longer than what is launched",
      {"put more under one jit (the whole step, several steps by lax.scan), so that one launch does more",
       "capture the step as a graph or compile it (torch.compile, mode reduce-overhead), use foreach or fused "
@@ -499,7 +511,8 @@ struct ids_remedy ids_remedy_of(const struct ids_circumstances *about) {
 }
 
 int ids_remedy_is_fewer_launches(const struct ids_circumstances *about) {
-    if (about->account == IDS_HOST_DISPATCH) return is_cpu(about) && !is_held_up(about) && launches_take_longer(about);
+    if (about->account == IDS_HOST_DISPATCH)
+        return is_cpu(about) && !is_held_up(about) && launches_take_longer(about) && !one_launch_takes_long(about);
     return about->account == IDS_DEVICE_QUEUE && is_handed_over_on_cpu(about);
 }
 

@@ -121,6 +121,10 @@ static const struct {
     /* launches take longer only where they do */
     {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 11, .work_ps = 10}, "Launching takes longer"},
     {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 10, .work_ps = 10}, "!takes longer"},
+    /* it is one launch already */
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 11, .work_ps = 10, .mean_ps = 999999999}, "!many arrays"},
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 11, .work_ps = 10, .mean_ps = 1000000000}, "many arrays"},
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 10, .work_ps = 10, .mean_ps = 1000000000}, "!many arrays"},
     {{IDS_HOST_DISPATCH, IDS_PYTORCH, CUDA_DEVICE, .time_ps = 2, .work_ps = 44}, "between launches"},
     /* who has recorded Python is not told to */
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE}, "--python-tracer 1"},
