@@ -53,16 +53,11 @@ static const struct ids_metric_def metrics[] = {
      "SELECT sum(bytes * bus_factor) * 1e12 / nullif(sum(cut_ps), 0) FROM " IDS_SQL_IN_WINDOW(
          "collectives", "a.is_start = 0 AND a.bytes IS NOT NULL AND a.bus_factor IS NOT NULL")},
     {"collectives.wait", "waiting for peers", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Where several devices take part in one collective: a device's duration minus the shortest of them, whose device "
-     "came last and did not wait; summed.",
-     "WITH run_by AS (SELECT cut_ps, module, op, coalesce(op, name) AS what, collective, bytes, replica_groups, "
-     "row_number() OVER (PARTITION BY device, "
-     "module, op, coalesce(op, name), collective, bytes, replica_groups ORDER BY is_beside, start_ps, dur_ps DESC, id) "
-     "AS time FROM " IDS_SQL_IN_WINDOW(
-         "collectives", "a.is_start = 0") "), met AS (SELECT count(*) AS devices, sum(cut_ps) - count(*) * min(cut_ps) "
-                                          "AS wait_ps FROM run_by GROUP BY module, op, what, collective, bytes, "
-                                          "replica_groups, time) SELECT sum(wait_ps) "
-                                          "FROM met WHERE devices > 1"},
+     "Time in the window in which a device only waits for the one that came last, summed over devices: the ledger's "
+     "comm.wait. Collectives of two devices are one where they have the op or kernel, the kind and the ranks in common "
+     "and are inside of it at one moment, clocks aligned. What no other device's goes with counts nothing: the rule "
+     "says how many.",
+     "SELECT coalesce(sum(dur_ps), 0) FROM ledger WHERE run = :run AND in_window = 1 AND account = 'comm.wait'"},
 };
 
 static const struct ids_column_def columns[] = {
@@ -96,22 +91,16 @@ static const struct ids_table_def collectives = {
 static const struct ids_note notes[] = {
     {.before = "AllReduce ", .metric = "collectives.allreduce_share"},
     {.before = "exposed ", .metric = "collectives.exposed_share"},
-    {.metric = "collectives.wait", .after = " of waiting for peers in them on all devices"},
+    {.metric = "collectives.wait", .after = " of waiting for peers on all devices"},
     {.metric = "collectives.count", .noun = "collective"},
     {.before = "bus bandwidth ", .metric = "collectives.bus_bandwidth"},
 };
 static const struct ids_headline headlines[] = {
     {"collectives", "collectives", "collectives.share", notes, IDS_COUNT_OF(notes), 0}};
 
-/* The same collective on all devices that take part: the n-th time that a device runs the op. */
-struct meeting {
-    int64_t shortest_ps, wait_ps; /* waited: by all so far, for the one that was shortest so far */
-    uint64_t count;
-};
-
 /* Of one device, or of all. */
 struct sums {
-    uint64_t count, unknown;
+    uint64_t count, unknown, met; /* met: those that another device's goes with */
     int64_t total_ps, overlapped_ps, allreduce_ps, window_ps;
     int64_t sized_ps; /* of the collectives whose bus bandwidth is known */
     double bus_bytes; /* of them: bytes times factor */
@@ -119,9 +108,6 @@ struct sums {
 
 struct gathering {
     struct ids_groups groups;
-    struct ids_keymap meetings_map;
-    struct meeting *meetings;
-    size_t meeting_count, meeting_room;
     uint64_t by_rule[IDS_RULE_COUNT];
     struct sums *of_device; /* by analysis->busy */
 };
@@ -145,27 +131,6 @@ static uint64_t op_key(const struct ids_trace *trace, const struct ids_event *ev
     if (!op) return ids_key_of(ids_key_of(trace->names[event->name].text, 1), what);
     uint32_t module = op->module == IDS_NONE ? 0 : trace->modules[op->module].name;
     return ids_key_of(ids_key_of(ids_key_of(module, op->name), 2), what);
-}
-
-static int meet(struct gathering *gathering, struct ids_keymap *rounds, uint64_t key, int64_t duration_ps) {
-    uint64_t *round = ids_keymap_at(rounds, key);
-    if (!round) return -1;
-    uint64_t *place = ids_keymap_at(&gathering->meetings_map, ids_key_of(key, (*round)++));
-    if (!place) return -1;
-    if (!*place) {
-        struct meeting *fresh = IDS_PUSH(gathering->meetings, gathering->meeting_count, gathering->meeting_room);
-        if (!fresh) return -1;
-        *fresh = (struct meeting){duration_ps, 0, 0};
-        *place = gathering->meeting_count;
-    }
-    struct meeting *meeting = &gathering->meetings[*place - 1];
-    if (duration_ps < meeting->shortest_ps) {
-        for (uint64_t i = 0; i < meeting->count; i++) ids_sum(&meeting->wait_ps, meeting->shortest_ps - duration_ps);
-        meeting->shortest_ps = duration_ps;
-    }
-    ids_sum(&meeting->wait_ps, duration_ps - meeting->shortest_ps);
-    meeting->count++;
-    return 0;
 }
 
 static void count_event(const struct ids_trace *trace, const struct ids_event *event, int64_t duration_ps,
@@ -196,7 +161,6 @@ static int sum_up_device(const struct ids_analysis *analysis, const struct ids_b
     struct sums *sums = &gathering->of_device[busy - analysis->busy];
     const struct ids_events *lists[] = {&busy->device->activity, &busy->device->async};
     struct ids_spans allreduce = {0};
-    struct ids_keymap rounds = {0};
     int failed = 0;
     for (size_t l = 0; l < 2 && !failed; l++) {
         struct ids_cursor cursor = ids_busy_cursor(busy, lists[l]);
@@ -207,9 +171,9 @@ static int sum_up_device(const struct ids_analysis *analysis, const struct ids_b
             if (is_only_start(analysis->trace, event, l == 1)) continue;
             count_event(analysis->trace, event, end_ps - event->start_ps, sums);
             gathering->by_rule[event->class_rule]++;
-            uint64_t key = op_key(analysis->trace, event);
-            failed = ids_groups_add(&gathering->groups, key, event, end_ps - event->start_ps) ||
-                     meet(gathering, &rounds, key, end_ps - event->start_ps);
+            sums->met += ids_meeting_of_event(&analysis->ledger.meetings, event) != NULL;
+            failed =
+                ids_groups_add(&gathering->groups, op_key(analysis->trace, event), event, end_ps - event->start_ps);
         }
     }
     failed = ids_spans_unite(&allreduce) || failed;
@@ -218,21 +182,19 @@ static int sum_up_device(const struct ids_analysis *analysis, const struct ids_b
     sums->allreduce_ps = ids_spans_total(&allreduce);
     sums->window_ps = busy->end_ps - busy->start_ps;
     ids_spans_done(&allreduce);
-    ids_keymap_done(&rounds);
     return failed ? ids_no_memory(err) : 0;
 }
 
 static void collectives_done(void *sums) {
     struct gathering *gathering = sums;
     ids_groups_done(&gathering->groups);
-    ids_keymap_done(&gathering->meetings_map);
-    free(gathering->meetings);
     free(gathering->of_device);
 }
 
 static void add_sums(struct sums *all, const struct sums *own) {
     all->count += own->count;
     all->unknown += own->unknown;
+    all->met += own->met;
     ids_sum(&all->total_ps, own->total_ps);
     ids_sum(&all->overlapped_ps, own->overlapped_ps);
     ids_sum(&all->allreduce_ps, own->allreduce_ps);
@@ -363,19 +325,21 @@ static int is_blind(const struct ids_analysis *analysis) {
     return 1;
 }
 
-static void put_wait(struct ids_report *report, const struct gathering *gathering) {
+/* The ledger's time, so that it is one number wherever it is told. A CPU's ops say themselves that they wait. */
+static void put_wait(const struct ids_analysis *analysis, struct ids_report *report, const struct sums *all) {
+    static const char id[] = "collectives.wait";
     int64_t wait_ps = 0;
-    int shared = 0;
-    for (size_t m = 0; m < gathering->meeting_count; m++) {
-        const struct meeting *meeting = &gathering->meetings[m];
-        shared |= meeting->count > 1;
-        if (meeting->count > 1) ids_sum(&wait_ps, meeting->wait_ps);
+    for (size_t b = 0; b < analysis->busy_count; b++)
+        ids_sum(&wait_ps, analysis->ledger.in_window[b].ps[IDS_COMM_WAIT]);
+    if (!wait_ps && !all->met) {
+        ids_report_no_data(report, id, IDS_UNIT_TIME, NULL, "no collective was recorded on more than one device");
+        return;
     }
-    if (shared)
-        ids_report_metric(report, "collectives.wait", NULL, ids_int_value(IDS_UNIT_TIME, wait_ps));
-    else
-        ids_report_no_data(report, "collectives.wait", IDS_UNIT_TIME, NULL,
-                           "no collective was recorded on more than one device");
+    struct ids_metric *metric = ids_report_metric(report, id, NULL, ids_int_value(IDS_UNIT_TIME, wait_ps));
+    if (metric && all->met < all->count)
+        ids_report_rule(report, metric,
+                        "no other device's goes with %llu of %llu collectives, so who came last to them is not known",
+                        (unsigned long long)(all->count - all->met), (unsigned long long)all->count);
 }
 
 static int collectives_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
@@ -397,7 +361,7 @@ static int collectives_run(struct ids_analysis *analysis, struct ids_report *rep
         add_sums(&all, &gathering->of_device[b]);
     }
     figures(report, NULL, &all);
-    put_wait(report, gathering);
+    put_wait(analysis, report, &all);
     say_rule(analysis, report, gathering);
     if (all.sized_ps) say_link(report);
     list(analysis, report, &gathering->groups);

@@ -123,7 +123,7 @@ int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval
 }
 
 static int await(struct ids_booking *booking, const struct ids_ledger_interval *interval) {
-    const struct ids_meeting *meeting = ids_meeting_of_event(&booking->meetings, interval->event);
+    const struct ids_meeting *meeting = ids_meeting_of_event(&booking->ledger->meetings, interval->event);
     struct ids_wait *wait = IDS_PUSH(booking->waits, booking->wait_count, booking->wait_room);
     if (!wait) return -1;
     *wait = (struct ids_wait){interval->from_ps, interval->to_ps, booking->visited,

@@ -62,8 +62,7 @@ struct ids_booking {
     struct ids_own_share *own; /* by entry */
     size_t own_room;
     int64_t least_of[IDS_ACCOUNT_COUNT]; /* a longer interval is one of the account's longest */
-    int counts_steps; /* what entries have is of the steps, where there are steps; else of the window */
-    struct ids_meetings meetings;
+    int counts_steps;      /* what entries have is of the steps, where there are steps; else of the window */
     struct ids_past *past; /* by active device; NULL where nobody meets */
     uint32_t *busy_of;     /* by trace->devices: index of analysis->busy */
     struct ids_wait *waits;

@@ -59,13 +59,13 @@ static int begin(const struct ids_booking *whole, struct part *part, struct ids_
                                        .idle = ledger->idle,
                                        .both_ways_ps = ledger->both_ways_ps,
                                        .in_step = ledger->in_step,
+                                       .meetings = ledger->meetings,
                                        .first_step = ledger->first_step,
                                        .strips = ledger->strips};
     part->booking = (struct ids_booking){.analysis = whole->analysis,
                                          .ledger = &part->ledger,
                                          .by_step = ids_step_sums_of(whole->analysis),
                                          .counts_steps = whole->counts_steps,
-                                         .meetings = whole->meetings,
                                          .past = whole->past,
                                          .busy_of = whole->busy_of};
     if (ids_intern_z(&part->ledger.texts, "") == IDS_NO_TEXT) return ids_no_memory(err);

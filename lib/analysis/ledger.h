@@ -12,6 +12,7 @@
 #ifndef IDS_LIB_ANALYSIS_LEDGER_H
 #define IDS_LIB_ANALYSIS_LEDGER_H
 
+#include "lib/analysis/meetings.h"
 #include "lib/analysis/recurrence.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
@@ -125,6 +126,8 @@ struct ids_ledger {
         int64_t ps;
     } * awaited;
     size_t awaited_count, awaited_room;
+    /* While devices are swept: which collectives of theirs are one. */
+    struct ids_meetings meetings;
 };
 
 void ids_ledger_done(struct ids_ledger *ledger);

@@ -7,8 +7,8 @@
 static int prepare_meetings(struct ids_booking *booking, struct ids_error *err) {
     const struct ids_analysis *analysis = booking->analysis;
     if (analysis->busy_count < 2) return 0;
-    int code = ids_meetings_of(analysis->trace, &booking->meetings, err);
-    if (code || !booking->meetings.count) return code;
+    int code = ids_meetings_of(analysis->trace, &booking->ledger->meetings, err);
+    if (code || !booking->ledger->meetings.count) return code;
     booking->past = calloc(analysis->busy_count, sizeof *booking->past);
     booking->busy_of = calloc(analysis->trace->device_count, sizeof *booking->busy_of);
     if (!booking->past || !booking->busy_of) return ids_no_memory(err);
@@ -91,7 +91,7 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     for (size_t b = 0; booking.past && b < analysis->busy_count; b++) ids_past_done(&booking.past[b]);
     free(booking.past);
     free(booking.busy_of);
-    ids_meetings_done(&booking.meetings);
+    ids_meetings_done(&ledger->meetings);
     ids_booking_done(&booking);
     return code;
 }

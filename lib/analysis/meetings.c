@@ -161,6 +161,13 @@ static int add_meeting(const struct ids_trace *trace, struct ids_meetings *meeti
     return 0;
 }
 
+/* Whether both are inside at one moment. What lies one after the other by less than the clocks leave open may be: then
+ * it ends together too, as a collective does. */
+static int are_together(const struct guest *first, const struct guest *next, int64_t doubt_ps) {
+    if (next->start_ps <= first->end_ps) return 1;
+    return next->start_ps <= first->end_ps + doubt_ps && next->end_ps <= first->end_ps + doubt_ps;
+}
+
 /* The guests of one collective that are inside it at one moment: each comes before the first leaves, but for what the
  * clocks leave open, and no device comes twice. */
 static size_t count_together(const struct ids_trace *trace, const struct guest *first, const struct guest *end,
@@ -169,7 +176,7 @@ static size_t count_together(const struct ids_trace *trace, const struct guest *
     seen[first->device] = first;
     for (; next < end && next->collective == first->collective; next++) {
         int64_t doubt_ps = ids_clock_doubt_ps(trace, &trace->devices[first->device], &trace->devices[next->device]);
-        if (next->start_ps > first->end_ps + (doubt_ps > 0 ? doubt_ps : 0)) break;
+        if (!are_together(first, next, doubt_ps > 0 ? doubt_ps : 0)) break;
         if (seen[next->device] == first) break;
         seen[next->device] = first;
     }

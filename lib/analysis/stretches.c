@@ -116,7 +116,7 @@ static int entry_of_work(struct ids_booking *booking, enum ids_account account, 
  * come is only assumed. */
 static int put_collective(struct ids_booking *booking, const struct ids_stretch *stretch, struct ids_error *err) {
     const struct ids_event *event = stretch->event;
-    const struct ids_meeting *meeting = booking->past ? ids_meeting_of_event(&booking->meetings, event) : NULL;
+    const struct ids_meeting *meeting = booking->past ? ids_meeting_of_event(&booking->ledger->meetings, event) : NULL;
     struct ids_ledger_interval interval = {.from_ps = stretch->from_ps,
                                            .to_ps = stretch->to_ps,
                                            .event = event,

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 uint64_t ids_collective_key(const struct ids_trace *trace, const struct ids_event *event) {
-    if (event->op == IDS_NONE) {
+    if (event->op == IDS_NONE || trace->ops[event->op].framework) { /* a framework's op may launch any of them */
         uint32_t groups = event->shape == IDS_NONE ? 0 : trace->shapes[event->shape].groups;
-        return ids_key_of(ids_key_of(trace->names[event->name].text, groups), 1);
+        return ids_key_of(ids_key_of(ids_key_of(trace->names[event->name].text, groups), event->collective), 1);
     }
     const struct ids_op *op = &trace->ops[event->op];
     uint32_t module = op->module == IDS_NONE ? 0 : trace->modules[op->module].name;

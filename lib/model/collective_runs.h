@@ -19,8 +19,8 @@ struct ids_collective_runs {
     size_t in_steps_count, in_steps_room;
 };
 
-/* The name that a collective has on all devices that take part: of the op and its program, else of the kernel and the
- * ranks that it is for. Never 0. */
+/* The name that a collective has on all devices that take part: of the op and its program, else of the kernel, the
+ * ranks that it is for and what it does: kernels of several kinds may bear one name. Never 0. */
 uint64_t ids_collective_key(const struct ids_trace *trace, const struct ids_event *event);
 /* Whether the event is a collective that other devices may have too. The -start of an async pair does not count,
  * because its end is not the collective's. */
