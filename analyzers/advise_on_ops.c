@@ -91,7 +91,7 @@ static int computes_mostly(const struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     int64_t compute_ps = ids_adviser_compute(adviser), others_ps = 0;
     if (!pieces->op.most) return 0;
-    if (pieces->steps < IDS_LEAST_STEPS && pieces->op.most->intervals < IDS_LEAST_EVENTS) return 0;
+    if (pieces->steps < IDS_LEAST_STEPS && pieces->compute_intervals < IDS_LEAST_EVENTS) return 0;
     for (size_t i = 0; i < pieces->count; i++) ids_sum(&others_ps, pieces->at[i].time_ps);
     others_ps = ids_adviser_per_step(adviser, others_ps);
     for (int w = 0; w < IDS_WASTE_SENTENCES; w++) {

@@ -95,6 +95,7 @@ static int look_at_work(const struct ids_analysis *analysis, struct ids_pieces *
             ids_sum(&pieces->work_ps, ps);
         if (account != IDS_WORK_COMPUTE) continue;
         ids_sum(&pieces->compute_ps, ps);
+        pieces->compute_intervals += entry->intervals;
         failed = add_to_family(families, &count, &places, fingerprint_of(analysis->trace, entry), entry, ps);
     }
     for (size_t i = 0; i < count && !failed; i++) {
