@@ -133,6 +133,8 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const st
     about.has_loader = about.account == IDS_HOST_INPUT && has_loader(adviser);
     about.has_python = adviser->has_python;
     about.devices = analysis->busy_count;
+    const struct ids_ranks ranks = ids_ranks_of(analysis->trace);
+    about.lacks_ranks = ranks.read < ranks.all;
     about.mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0;
     about.work_ps = adviser->pieces.work_ps;
     about.donates = entry && donates(analysis->trace, entry->op);

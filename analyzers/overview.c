@@ -5,6 +5,7 @@
 #include "lib/base/saturate.h"
 #include "lib/model/python_frame.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -324,6 +325,11 @@ static int overview_run(struct ids_analysis *analysis, struct ids_report *report
     (void)err;
     const struct ids_trace *trace = analysis->trace;
     ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
+    struct ids_ranks ranks = ids_ranks_of(trace);
+    if (ranks.read < ranks.all)
+        ids_report_property(
+            report, "ranks",
+            ids_text_value(ids_report_text(report, "%" PRId64 " of %" PRId64 " ranks", ranks.read, ranks.all)));
     ids_report_property(report, "devices", ids_text_value(describe_devices(analysis, report)));
     count_devices(analysis, report);
     if (trace->jax_version)

@@ -118,6 +118,10 @@ static int is_one_device(const struct ids_circumstances *about) {
     return about->devices == 1;
 }
 
+static int lacks_ranks(const struct ids_circumstances *about) {
+    return about->lacks_ranks;
+}
+
 static int is_mixed(const struct ids_circumstances *about) {
     return about->is_mixed;
 }
@@ -270,6 +274,16 @@ static int logs(const struct ids_circumstances *about) {
 #define LOAD_ONCE "code is loaded when it is first launched: warm up before measuring, and keep shapes the same"
 
 /* clang-format off */
+/* Of collectives whose peers were not all recorded. */
+#define RECORD_ALL_RANKS {"record all ranks to see who comes late; overlap collectives with compute (XLA's latency-hiding scheduler), or " \
+"shard so that less is exchanged", \
+"record all ranks to see who comes late; overlap collectives with the backward pass (bucket_cap_mb, FSDP " \
+"prefetch), or exchange less (bf16 gradients, another sharding)", \
+"record all workers to see who comes late; overlap collectives with compute, pack small ones together, or " \
+"exchange less", \
+"record all ranks to see who comes late; put collectives on a stream of their own beside compute, or exchange " \
+"less"}
+
 static const struct sentence {
     enum ids_account account;
     condition *holds; /* NULL: always */
@@ -430,14 +444,11 @@ static const struct sentence {
     {IDS_COMM_TRANSFER, is_one_device,
      "Collectives run and nothing computes beside them (of one device's recording nobody can tell how long it only "
      "waits for its peers)",
-     {"record all ranks to see who comes late; overlap collectives with compute (XLA's latency-hiding scheduler), or "
-      "shard so that less is exchanged",
-      "record all ranks to see who comes late; overlap collectives with the backward pass (bucket_cap_mb, FSDP "
-      "prefetch), or exchange less (bf16 gradients, another sharding)",
-      "record all workers to see who comes late; overlap collectives with compute, pack small ones together, or "
-      "exchange less",
-      "record all ranks to see who comes late; put collectives on a stream of their own beside compute, or exchange "
-      "less"}},
+     RECORD_ALL_RANKS},
+    {IDS_COMM_TRANSFER, lacks_ranks,
+     "Collectives run and nothing computes beside them (not all ranks of the job are read: who came last to them may "
+     "be another, and part of it a wait for that one)",
+     RECORD_ALL_RANKS},
     {IDS_COMM_TRANSFER, is_cpu, "Collectives run and nothing computes beside them",
      {"shard so that less is exchanged, and exchange fewer and larger arrays", NULL, NULL, NULL}},
     {IDS_COMM_TRANSFER, NULL, "Collectives run and nothing computes beside them",

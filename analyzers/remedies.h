@@ -25,6 +25,7 @@ struct ids_circumstances {
     int has_loader;       /* of host.input: who makes batches is in the recording, or a library of loaders */
     int has_python;       /* Python's functions were recorded */
     size_t devices;       /* that were recorded */
+    int lacks_ranks;      /* the job has more ranks than were read */
     int64_t time_ps;      /* the account's, of the device that decides the step */
     int64_t mean_ps;      /* of the intervals of that culprit; 0 unknown */
     int64_t work_ps;      /* the same of what runs there: compute, collectives, copies */

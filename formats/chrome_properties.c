@@ -71,6 +71,7 @@ int ids_chrome_property(struct ids_chrome_places *places, const struct ids_json_
     int code = 0;
     if (is(key, distributed_key)) {
         properties->rank = number_of(tree, "rank");
+        properties->ranks = number_of(tree, "world_size");
     } else if (!places->device_count) {
         code = read_devices(places, tree, err);
     }

@@ -6,6 +6,7 @@
 
 struct ids_chrome_properties {
     int64_t rank;         /* of distributedInfo; -1 unknown */
+    int64_t ranks;        /* its world_size; 0 or -1 unknown */
     int64_t base_time_ns; /* the wall clock of time 0, where has_base_time */
     int has_base_time;
     uint32_t host;   /* as idsprof wrote it down; 0 unknown */

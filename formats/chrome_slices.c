@@ -70,6 +70,7 @@ int ids_chrome_say_host(struct ids_chrome_reader *reader, struct ids_error *err)
     char name[32];
     struct ids_host_info host = {.name = ids_host_of_file(reader->sink, reader->properties.host)};
     snprintf(name, sizeof name, "rank %" PRId64, reader->properties.rank);
+    if (reader->properties.ranks > 0) host.ranks = reader->properties.ranks;
     if (reader->properties.rank >= 0) host.name = ids_intern_z(reader->sink->strings, name);
     if (host.name == IDS_NO_TEXT) return ids_no_memory(err);
     __int128 base_ns = reader->survey.clock.least_ps / 1000000000 * 1000000; /* whole milliseconds */

@@ -1,7 +1,7 @@
 /* mini.c - a profile as a text that a person writes: what tests of analyzers are made of.
  *
  *   idsprof-mini 1
- *   host NAME [start_unix_ns=N]
+ *   host NAME [start_unix_ns=N] [ranks=N]
  *   plane /device:GPU:0 [KEY=VALUE ...]
  *   meta EVENT-NAME KEY=VALUE ...            stats that all events of that name share
  *   line ID NAME                             a timeline of the plane
@@ -208,7 +208,10 @@ static int read_host(struct mini *mini, struct ids_error *err) {
         int code = parse_args(mini, 2, &count, err);
         if (code) return code;
     }
-    if (count) host.start_unix_ns = mini->args[0].i;
+    for (size_t a = 0; a < count; a++) {
+        int is_ranks = !strcmp(ids_strings_z(mini->sink->strings, mini->args[a].key), "ranks");
+        *(is_ranks ? &host.ranks : &host.start_unix_ns) = mini->args[a].i;
+    }
     mini->has_host = true;
     return mini->sink->ops->host(mini->sink, &host, err);
 }

@@ -32,3 +32,12 @@ const char *ids_rank_name(const struct ids_trace *trace, const struct ids_device
                      : snprintf(name, sizeof name, "rank %lld %.80s", rank_of_host(trace, device->host), device->label);
     return ids_arena_copy(arena, name, (size_t)length);
 }
+
+struct ids_ranks ids_ranks_of(const struct ids_trace *trace) {
+    struct ids_ranks ranks = {0};
+    for (size_t h = 0; h < trace->host_count; h++) {
+        ranks.read += trace->hosts[h].ranks > 0;
+        if (trace->hosts[h].ranks > ranks.all) ranks.all = trace->hosts[h].ranks;
+    }
+    return ranks;
+}

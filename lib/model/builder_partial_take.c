@@ -176,7 +176,8 @@ static int take_hosts(struct taking *taking, struct ids_error *err) {
     for (size_t h = 0; h < from->host_count; h++) {
         const struct ids_host *host = &from->hosts[h];
         const struct ids_host_info info = {.name = ids_host_of_file(&whole->sink, host->told),
-                                           .start_unix_ns = host->start_unix_ns};
+                                           .start_unix_ns = host->start_unix_ns,
+                                           .ranks = host->ranks};
         int code = ids_build_host(&whole->sink, &info, err);
         if (code) return code;
         struct ids_host *taken = &whole->trace->hosts[whole->dimensions.host];

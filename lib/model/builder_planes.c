@@ -45,6 +45,7 @@ int ids_build_host(struct ids_sink *sink, const struct ids_host_info *info, stru
     *host = (struct ids_host){.name = name,
                               .told = info->name,
                               .start_unix_ns = info->start_unix_ns,
+                              .ranks = info->ranks,
                               .first_device = trace->device_count,
                               .first_track = trace->track_count};
     /* The run's time 0 is that of the first host whose clock is known. */

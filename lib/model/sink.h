@@ -48,6 +48,7 @@ struct ids_host_info {
     uint32_t name;         /* interned; may be empty */
     int64_t base_ns;       /* what was subtracted from the file's times: times of slices are relative to it */
     int64_t start_unix_ns; /* the wall clock at slice time 0; 0 where the file does not say */
+    int64_t ranks;         /* of the job that the file's rank is of, read or not; 0 unknown */
     uint8_t is_xspace;     /* the file is an XSpace: an export to XSpace keeps its clock, its ids and its words */
 };
 

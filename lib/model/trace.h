@@ -52,6 +52,7 @@ struct ids_host {
     int64_t shift_ps;      /* what was added to the file's times to reach the run's */
     int64_t start_unix_ns; /* wall clock of the file's time 0; 0 unknown */
     struct ids_clock clock;
+    int64_t ranks;    /* of the job that it is one of, read or not; 0 unknown */
     int64_t asked_ms; /* how long its profile was to last, as its options say; 0: until the program ended it */
     int64_t opened_unix_ns, closed_unix_ns; /* wall clock of its profile's begin and end; 0 unknown */
     size_t first_device, first_track;       /* it has those from here on, up to those of the next host */
