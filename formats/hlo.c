@@ -6,6 +6,7 @@
 #include "formats/hlo_loop.h"
 #include "formats/hlo_shape.h"
 #include "formats/hlo_tag.h"
+#include "lib/hlo/cost_matrix.h"
 #include "lib/hlo/finish.h"
 
 /* Everything is walked in place: constants, layouts and backend configurations make up most of a module, and most
@@ -181,6 +182,7 @@ static int read_instruction(struct reader *reader, struct ids_pb bytes) {
         if (code) return code;
     }
     instruction.damaged |= more < 0 || !instruction.name.length;
+    instruction.is_causal = ids_text_is(instruction.opcode, "custom-call") && ids_hlo_is_causal(reader->config);
     code = end_groups(reader, &instruction);
     if (!code) code = end_loop(reader, &instruction);
     if (!code) code = ids_hlo_add_instruction(module, &place, reader->err);

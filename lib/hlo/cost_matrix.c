@@ -241,8 +241,27 @@ double ids_hlo_convolution_flops(const struct ids_hlo_module *module, const stru
 
 /* ---- attention ---- */
 
-/* Two products of [heads, queries, keys] with the depth of a head forward, and five backward; what a mask leaves out is
- * counted. Queries are [batch, sequence, heads, depth], or have keys and values in the same array. */
+int ids_hlo_is_causal(struct ids_text config) {
+    static const char *const causal[] = {"mask_type = 2", "mask_type = 3", "mask_type = 4",
+                                         "mask_type = 5", "\"CAUSAL\"",    "\"PADDING_CAUSAL\""};
+    enum { LONGEST = 16 << 10 }; /* on a TPU whole kernels stand there */
+    for (size_t i = 0; i < sizeof causal / sizeof *causal && config.length <= LONGEST; i++) {
+        if (ids_text_contains(config, causal[i])) return 1;
+    }
+    return 0;
+}
+
+/* The part of queries x keys that is computed: of a causal mask the triangle with its diagonal, from the top left, or
+ * where there are more keys than queries from the bottom right. */
+static double part_seen(double queries, double keys, int causal) {
+    double least = queries < keys ? queries : keys;
+    if (!causal || !(queries > 0) || !(keys > 0)) return 1;
+    return (least * (least + 1) / 2 + (queries - least) * keys) / (queries * keys);
+}
+
+/* Two products of [heads, queries, keys] with the depth of a head forward, and five backward; without what a causal
+ * mask leaves out, and with what padding does, which no program tells. Queries are [batch, sequence, heads, depth], or
+ * have keys and values in the same array. */
 static double attention_flops(const struct ids_hlo_module *module, const struct ids_hlo_instruction *call,
                               int is_backward) {
     const struct ids_hlo_shape *queries = operand_array(module, call, 0), *keys = operand_array(module, call, 1);
@@ -253,7 +272,10 @@ static double attention_flops(const struct ids_hlo_module *module, const struct 
     double elements = ids_hlo_elements(module, queries) / (rank == 5 ? 3 : 1);
     /* cuDNN has the heads first where its configuration, which is not read, says so. There are fewer of them. */
     int64_t one = size_in(module, keys, 1), other = keys->dimensions.count == 4 ? size_in(module, keys, 2) : 0;
-    return (is_backward ? 10 : 4) * elements * (double)(one > other ? one : other);
+    double length = (double)(one > other ? one : other);
+    int64_t rows = size_in(module, queries, 1), others = rank == 4 ? size_in(module, queries, 2) : 0;
+    double seen = part_seen((double)(rows > others ? rows : others), length, call->is_causal);
+    return (is_backward ? 10 : 4) * elements * length * seen;
 }
 
 /* ---- libraries ---- */

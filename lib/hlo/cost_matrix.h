@@ -18,6 +18,10 @@ double ids_hlo_dot_flops(const struct ids_hlo_module *module, const struct ids_h
 enum { IDS_HLO_EFFORT_LIMIT = 1 << 26 };
 double ids_hlo_convolution_flops(const struct ids_hlo_module *module, const struct ids_hlo_instruction *convolution,
                                  uint64_t *effort);
+/* Whether a call's backend_config says that a query sees no later keys. Transformer Engine has NVTE_Mask_Type
+ * (transformer_engine/fused_attn.h) among its attributes: 2 to 5 are causal, with padding or from the bottom right or
+ * neither. cuDNN's has the name of its MaskType (xla/service/gpu/backend_configs.proto). */
+int ids_hlo_is_causal(struct ids_text config);
 /* Of cuBLAS, oneDNN, cuDNN and Transformer Engine. */
 double ids_hlo_library_flops(const struct ids_hlo_module *module, const struct ids_hlo_instruction *call,
                              uint64_t *effort);

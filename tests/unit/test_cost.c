@@ -2,6 +2,7 @@
  * the operations are; tests/peers/test_cost.py compares with XLA. */
 #include "lib/fields/hlo.h"
 #include "lib/hlo/cost.h"
+#include "lib/hlo/cost_matrix.h"
 #include "lib/hlo/finish.h"
 #include "tests/support/pb_encode.h"
 #include "tests/support/suite.h"
@@ -119,6 +120,11 @@ static void target(const char *name) {
     struct pb bytes = {0};
     pb_raw(&bytes, name, strlen(name));
     attribute(HLO_INSTRUCTION_CALL_TARGET, bytes);
+}
+
+static void config(const char *text) {
+    graph.instructions[graph.instruction_count - 1].is_causal =
+        (uint8_t)ids_hlo_is_causal((struct ids_text){text, (uint32_t)strlen(text)});
 }
 
 static void contracting(int dimension) {
@@ -267,6 +273,38 @@ START_TEST(attention) {
     ck_assert(cost_of(b).flops == 10.0 * 8192 * 32);
     ck_assert(cost_of(c).flops == 4.0 * 8192 * 64);
     is(d, -1, -1);
+    end();
+}
+END_TEST
+
+/* A causal mask: of 64 queries and 64 keys 64 * 65 / 2 pairs of 64 * 64. Of 64 queries and 32 keys the first 32 see
+ * 32 * 33 / 2, the others all 32. Padding (1) says nothing of how long sequences are. */
+START_TEST(causal_attention) {
+    static const char *const causal[] = {"{mask_type = 2 : i64}", "{mask_type = 3 : i64, x = 1 : i64}",
+                                         "{\"cudnn_fmha_backend_config\":{\"mask_type\":\"CAUSAL\"}}",
+                                         "{\"cudnn_fmha_backend_config\":{\"mask_type\":\"PADDING_CAUSAL\"}}"};
+    static const char *const full[] = {"{mask_type = 0 : i64}", "{mask_type = 1 : i64}",
+                                       "{\"cudnn_fmha_backend_config\":{\"mask_type\":\"NO_MASK\"}}"};
+    begin();
+    computation();
+    uint32_t shape = array(BF16, 2, 64, 4, 16, -1);
+    int q = put("parameter", shape, -1), k = put("parameter", array(BF16, 2, 32, 4, 16, -1), -1), at[8];
+    for (int i = 0; i < 4; i++) {
+        at[i] = put("custom-call", shape, q, q, q, -1);
+        target(i < 2 ? "te_fused_attn_forward_ffi" : "__cudnn$fmhaSoftmax");
+        config(causal[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        at[4 + i] = put("custom-call", shape, q, q, q, -1);
+        target(i < 2 ? "te_fused_attn_forward_ffi" : "__cudnn$fmhaSoftmax");
+        config(full[i]);
+    }
+    at[7] = put("custom-call", shape, q, k, k, -1);
+    target("te_fused_attn_backward_ffi");
+    config(causal[0]);
+    for (int i = 0; i < 4; i++) ck_assert(cost_of(at[i]).flops == 4.0 * 8192 * 64 * (65.0 / 128));
+    for (int i = 4; i < 7; i++) ck_assert(cost_of(at[i]).flops == 4.0 * 8192 * 64);
+    ck_assert(cost_of(at[7]).flops == 10.0 * 8192 * 32 * ((528.0 + 32 * 32) / 2048));
     end();
 }
 END_TEST
@@ -589,6 +627,6 @@ START_TEST(enormous) {
 }
 END_TEST
 
-IDS_RUN_SUITE("cost", dot, dot_damaged, library_dot, library_works_in, attention, convolution, convolution_windows,
-              library_convolution, slices, read_once, updates, two_results, loops, branches_and_circles, others,
-              transforms, windows, enormous)
+IDS_RUN_SUITE("cost", dot, dot_damaged, library_dot, library_works_in, attention, causal_attention, convolution,
+              convolution_windows, library_convolution, slices, read_once, updates, two_results, loops,
+              branches_and_circles, others, transforms, windows, enormous)
