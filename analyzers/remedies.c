@@ -51,9 +51,10 @@ static int launches_take_longer(const struct ids_circumstances *about) {
     return about->time_ps > about->work_ps;
 }
 
-/* A launch of a few arrays takes some ten microseconds, and one of some thousand takes milliseconds. */
+/* A launch of a few arrays takes some ten microseconds, and one of some thousand takes milliseconds. An op of another
+ * framework takes that long where it loads its kernel. */
 static int one_launch_takes_long(const struct ids_circumstances *about) {
-    return launches_take_longer(about) && about->mean_ps >= INT64_C(1000000000);
+    return about->framework == IDS_JAX && launches_take_longer(about) && about->mean_ps >= INT64_C(1000000000);
 }
 
 static int is_gpu(const struct ids_circumstances *about) {
@@ -395,10 +396,7 @@ static const struct sentence {
     {IDS_HOST_DISPATCH, one_launch_takes_long, "A single launch takes longer than what it launches",
      {"where the function takes or returns many arrays (leaves of its trees), put them into fewer, larger ones: each "
       "of them costs time in each launch; or do several steps in one launch (lax.scan)",
-      "where the call takes or returns many tensors, put them into fewer, larger ones, or give each launch more work",
-      "where the function takes or returns many tensors, put them into fewer, larger ones, or give each launch more "
-      "work",
-      "where it has many arguments, put them into fewer, larger ones, or give each launch more work"}},
+      NULL, NULL, NULL}},
     {IDS_HOST_DISPATCH, launches_take_longer, "Launching takes longer than what is launched",
      {"put more under one jit (the whole step, several steps by lax.scan), so that one launch does more",
       "capture the step as a graph or compile it (torch.compile, mode reduce-overhead), use foreach or fused "
