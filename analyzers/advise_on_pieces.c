@@ -16,8 +16,8 @@ static int64_t number_of(const struct ids_adviser *adviser, uint32_t step) {
     return adviser->analysis->steps.at[step].number;
 }
 
-/* "; in every 5th step", "; in 1 of 30 steps of this window (step 0)", "; uneven: most in step 30"; nothing where most steps have
- * it alike. */
+/* "; in every 5th step", "; in 1 of 30 steps of this window (step 0)", "; uneven: most in step 30"; nothing where most
+ * steps have it alike. */
 static const char *say_recurrence(const struct ids_adviser *adviser, const struct ids_recurrence *recurs) {
     size_t steps = adviser->analysis->steps.count;
     if (!recurs->steps || steps < 2) return "";

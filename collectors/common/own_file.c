@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ void ids_own_file_close(struct ids_own_file *own) {
 
 int ids_bell_make(struct ids_bell *bell) {
     int ends[2] = {-1, -1};
-    int failed = pipe2(ends, O_CLOEXEC | O_NONBLOCK);
+    int failed = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends);
     bell->heard = ids_own_file_of(ends[0]);
     bell->rung = ids_own_file_of(ends[1]);
     if (!failed && ids_bell_is_there(bell)) return 0;
@@ -58,7 +59,8 @@ int ids_bell_is_there(const struct ids_bell *bell) {
 }
 
 void ids_bell_ring(const struct ids_bell *bell) {
-    if (ids_own_file_is_there(&bell->rung) && write(bell->rung.file, "", 1) < 0) return; /* it is rung already */
+    if (ids_own_file_is_there(&bell->rung) && send(bell->rung.file, "", 1, MSG_NOSIGNAL) < 0)
+        return; /* it is rung already, or nobody hears it any more */
 }
 
 void ids_bell_hush(const struct ids_bell *bell) {

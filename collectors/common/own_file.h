@@ -2,7 +2,7 @@
  * do not know) and open a file of its own under the same number, into which nothing of ours may go.
  *
  * So before each use it is asked whether the number still is what was opened, by device and inode; an eventfd has no
- * inode of its own, a pipe has one. A program that closes and opens between the question and the use is not held off.
+ * inode of its own, a socket has one. A program that closes and opens between the question and the use is not held off.
  */
 #ifndef IDS_COLLECTORS_COMMON_OWN_FILE_H
 #define IDS_COLLECTORS_COMMON_OWN_FILE_H
@@ -23,7 +23,8 @@ int ids_own_file_is_there(const struct ids_own_file *own);
 /* Closes it if it is there. */
 void ids_own_file_close(struct ids_own_file *own);
 
-/* What one thread rings and another polls for: a pipe, of which the reader also hears that the program closed it. */
+/* What one thread rings and another polls for: a pair of sockets, of which one also hears that the program closed the
+ * other. A pipe would end the program (SIGPIPE) that has closed one end when the other is written to. */
 struct ids_bell {
     struct ids_own_file heard, rung;
 };

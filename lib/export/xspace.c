@@ -20,6 +20,7 @@
 #include "lib/export/export.h"
 #include "lib/export/gpu_details.h"
 #include "lib/model/keys.h"
+#include "lib/model/trace.h"
 #include "lib/wire/pb_writer.h"
 
 #include <stdlib.h>
@@ -268,12 +269,14 @@ static int xspace_track(struct ids_sink *sink, const struct ids_track_info *info
     struct plane *plane = &xspace->planes[info->plane];
     *(plane->last_track ? &xspace->tracks[plane->last_track - 1].next : &plane->first_track) = xspace->track_count;
     plane->last_track = xspace->track_count;
+    /* Of sampled stacks threads that came one after another have one number: that of the events which are theirs. */
+    int keeps_id = xspace->is_xspace || ids_plane_is_sampled(ids_strings_text(sink->strings, plane->name));
     if (!xspace->is_xspace) {
         struct ids_text name = ids_strings_text(sink->strings, info->name);
-        track->is_stream = xspace->planes[info->plane].is_gpu && ids_gpu_stream_number(name, &track->stream);
-        int code = take_line_id(xspace, info->plane, &track->id, err);
-        if (code) return code;
+        track->is_stream = plane->is_gpu && ids_gpu_stream_number(name, &track->stream);
     }
+    int code = keeps_id ? 0 : take_line_id(xspace, info->plane, &track->id, err);
+    if (code) return code;
     return ids_channels_add(&xspace->channels, err);
 }
 

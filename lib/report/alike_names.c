@@ -29,7 +29,10 @@ uint64_t ids_hash_without_numbers(const char *text) {
 
 const char *ids_without_numbers(struct ids_report *report, const char *text) {
     char *copy = malloc(strlen(text) + 1), *to = copy;
-    if (!copy) return NULL;
+    if (!copy) {
+        report->out_of_memory = 1;
+        return NULL;
+    }
     for (const char *at = text; *at;) {
         const char *end = number_end(at);
         if (end) {

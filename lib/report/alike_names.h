@@ -8,7 +8,7 @@
 
 /* The same for texts that differ in numbers only. */
 uint64_t ids_hash_without_numbers(const char *text);
-/* "train_step/layer_*\/attn": a * for each number. NULL when memory ran out. */
+/* "train_step/layer_*\/attn": a * for each number. NULL when memory ran out, which the report then says. */
 const char *ids_without_numbers(struct ids_report *report, const char *text);
 
 /* What things that are put into one row are called, and where they are. Texts are the caller's and outlive it; {0} at

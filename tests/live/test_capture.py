@@ -409,7 +409,7 @@ def isolated():
 
 def without_jax():
     run = Capture([], ['sh', '-c', 'echo fine; exit 9']).wait()
-    check('no Python: said', (run.code, run.out) == (9, 'fine\n') and run.line('missed').startswith('sh used neither jax nor CUDA'), run.err)
+    check('no Python: said', (run.code, run.out) == (9, 'fine\n') and run.line('missed').startswith('no Python started under sh with'), run.err)
     run = Capture([], [PYTHON, '-c', 'print("fine")']).wait()
     check('no jax: said', run.out == 'fine\n' and run.line('missed').startswith('the program used neither jax nor CUDA'), run.err)
     alone = 'import subprocess, sys; subprocess.run([sys.executable, "-c", "import jax; print(jax.jit(lambda x: x + 1)(1))"], env={"JAX_PLATFORMS": "cpu"})'

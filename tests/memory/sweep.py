@@ -91,7 +91,7 @@ CASES = {
     "cache_verify": (["cache", "--verify"], ["query", MINI, "SELECT 1"]),
     "cache_clear": (["cache", "--clear"], ["report", MINI]),
     "doctor": (["doctor"], None),
-    "trigger": (["trigger"], None),
+    "trigger": (["trigger", "{out}"], None),  # of a folder: programs of other tests may run under capture
     "capture": (["capture", "-o", "{out}/run", "--", "/bin/sh", "-c", "echo ran > {out}/ran; exit 3"], None),
     "help": (["help", "report"], None),
     "completion": (["completion", "bash"], None),

@@ -194,4 +194,17 @@ START_TEST(test_life) {
 }
 END_TEST
 
-IDS_RUN_SUITE("agent", test_life)
+/* Between two closes of the program the agent may ring. */
+START_TEST(test_bell_with_one_end) {
+    struct ids_bell bell;
+    ck_assert_int_eq(ids_bell_make(&bell), 0);
+    ids_bell_ring(&bell);
+    ids_bell_hush(&bell);
+    close(bell.heard.file);
+    ids_bell_ring(&bell); /* and no signal ends the program */
+    ck_assert_int_eq(ids_bell_is_there(&bell), 0);
+    ids_bell_close(&bell);
+}
+END_TEST
+
+IDS_RUN_SUITE("agent", test_life, test_bell_with_one_end)
