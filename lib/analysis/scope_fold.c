@@ -234,8 +234,8 @@ static int by_time(const void *a, const void *b) {
 
 /* Whether the slowest of them is apart from the others. 0, or -1 when memory ran out. */
 static int find_outlier(const struct ids_scope_tree *tree, const struct part *part, struct ids_layer *layer) {
+    if (part->count < 3) return 0;
     size_t others = part->count - 1;
-    if (others < 2) return 0;
     int64_t *times = malloc(part->count * sizeof *times);
     if (!times) return -1;
     for (size_t i = 0; i < part->count; i++) times[i] = tree->nodes[part->first[i].node].all.self_ps;

@@ -155,9 +155,8 @@ void ids_outcome_never_loaded(struct ids_outcome_work *outcome) {
         ids_outcome_set(outcome, "hook_failed",
                         ids_outcome_text(outcome, "idsprof's hook could not start: %s", record->seen->failure),
                         "idsprof doctor looks for what is in its way");
-    } else if (ids_outcome_without_collector(outcome) || beside_rival(outcome) || without_environment(outcome)) {
-        return;
-    } else if (!record->seen->pythons && ids_outcome_replaced_path(outcome)) {
+    } else if (ids_outcome_without_collector(outcome) || beside_rival(outcome) || without_environment(outcome) ||
+               (!record->seen->pythons && ids_outcome_replaced_path(outcome))) {
         return;
     } else if (record->seen->pythons) {
         without_jax(outcome);

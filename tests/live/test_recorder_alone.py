@@ -10,7 +10,8 @@ import test_capture as live
 from test_capture import HERE, IDSPROF, PYTHON, ROOT, check
 
 LOOP = HERE / 'recorder_loop.py'
-MOST_US = 1.0
+# On a machine on which a step of the loop takes so long without idsprof; on a slower one as much more, for nothing else is known of it.
+MOST_US, STEP_US = 1.0, 4.4
 
 
 def run(*command):
@@ -21,16 +22,20 @@ def step_us(*command):
     return float(run(*command).stdout)
 
 
+def most(plain):
+    return MOST_US * max(1, plain / STEP_US)
+
+
 def cost(*words):
     """Interleaved: the least that a step took with the history (the window never opens) and without idsprof. What others do only makes it
     more, so more tries come nearer to what it costs."""
     program = (PYTHON, LOOP, 'tight', *words)
     plain, counted, tries = 1e9, 1e9, 0
-    while tries < 4 or (counted - plain > MOST_US and tries < 16):
+    while tries < 4 or (counted - plain > most(plain) and tries < 16):
         tries += 1
         plain = min(plain, step_us(*program))
         counted = min(counted, step_us(IDSPROF, 'capture', '-q', '-o', ROOT / 'cost', '--start-step', 1000000000, '--', *program))
-    check('%s: a step costs at most %g us' % (words, MOST_US), counted - plain <= MOST_US, (plain, counted))
+    check('%s: a step costs at most %g us where one takes %g' % (words, MOST_US, STEP_US), counted - plain <= most(plain), (plain, counted))
     print('     %.2f us without, %.2f us with: %.2f us a step, least of %d' % (plain, counted, counted - plain, tries))
 
 
