@@ -274,17 +274,20 @@ static int logs(const struct ids_circumstances *about) {
     "held up in it: by another thread that has the interpreter's lock, by memory, or by too few cores"
 #define LOAD_ONCE "code is loaded when it is first launched: warm up before measuring, and keep shapes the same"
 
-/* clang-format off */
 /* Of collectives whose peers were not all recorded. */
-#define RECORD_ALL_RANKS {"record all ranks to see who comes late; overlap collectives with compute (XLA's latency-hiding scheduler), or " \
-"shard so that less is exchanged", \
-"record all ranks to see who comes late; overlap collectives with the backward pass (bucket_cap_mb, FSDP " \
-"prefetch), or exchange less (bf16 gradients, another sharding)", \
-"record all workers to see who comes late; overlap collectives with compute, pack small ones together, or " \
-"exchange less", \
-"record all ranks to see who comes late; put collectives on a stream of their own beside compute, or exchange " \
-"less"}
+#define RECORD_ALL_RANKS                                                                                        \
+    {                                                                                                           \
+        "record all ranks to see who comes late; overlap collectives with compute (XLA's latency-hiding "       \
+        "scheduler), or shard so that less is exchanged",                                                       \
+            "record all ranks to see who comes late; overlap collectives with the backward pass "               \
+            "(bucket_cap_mb, FSDP prefetch), or exchange less (bf16 gradients, another sharding)",              \
+            "record all workers to see who comes late; overlap collectives with compute, pack small ones "      \
+            "together, or exchange less",                                                                       \
+            "record all ranks to see who comes late; put collectives on a stream of their own beside compute, " \
+            "or exchange less"                                                                                  \
+    }
 
+/* clang-format off */
 static const struct sentence {
     enum ids_account account;
     condition *holds; /* NULL: always */
