@@ -75,8 +75,7 @@ static const struct ids_metric_def metrics[] = {
     {"efficiency.model_flops", "model FLOP a step", IDS_UNIT_NUMBER, IDS_BETTER_NEITHER,
      "Operations of the model in a step, over all devices: --flops-per-step, else those that the file calls the "
      "model's, else those of products and convolutions without what is computed again for the backward pass. Of "
-     "attention "
-     "that the program calls causal half are counted, where some count all.",
+     "attention that the program calls causal half are counted, where some count all.",
      "SELECT sum(model_flops * runs_in_steps) * 1.0 / (SELECT count(DISTINCT s.step) FROM device_step s JOIN device d "
      "ON d.id = s.device WHERE d.run = :run) FROM op_costs WHERE run = :run"},
     {"efficiency.mfu", "MFU", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,

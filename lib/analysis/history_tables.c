@@ -24,10 +24,9 @@ const struct ids_table_def ids_history_table = {
     "for a window. Slow are steps that took longer than --when says, without it more than twice the running median of "
     "101 steps, and recorded ones also more than twice the median of these; the first ten, and those in which a window "
     "opened or closed, are not judged. None is slow, but by --when, where the recorded ones took less than a quarter "
-    "of "
-    "`steps.mean`: a program that launches steps and does not wait for them is told by its calls alone. `line` has a "
-    "character for each part of the steps: ▁ is below 1.25 "
-    "medians, then ▂ below 1.5, ▃ 2, ▄ 3, ▅ 4, ▆ 6, ▇ 8, and █. `compilations` are those of the whole process. "
+    "of `steps.median`: a program that launches steps and does not wait for them is told by its calls alone. `line` "
+    "has a character for each part of the steps: ▁ is below 1.25 medians, then ▂ below 1.5, ▃ 2, ▄ 3, ▅ 4, ▆ 6, ▇ 8, "
+    "and █. `compilations` are those of the whole process. "
     "`collectives` is how many stand in the programs that the usual step executes (the median; one in a loop counts "
     "once, and one of several devices counts for all); empty where no collector sees the programs: the PJRT "
     "interposer does.",

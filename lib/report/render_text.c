@@ -23,7 +23,7 @@ static const struct fact facts[] = {
     {"part", NULL, "IN PART: ", "", NULL},
     {"kept", NULL, "kept because ", "", NULL},
     {"hosts", NULL, "", "", "host"},
-    {"ranks", NULL, "", " are read", NULL},
+    {"ranks", NULL, "", "", NULL},
     {"clocks", NULL, "", "", NULL},
     {"devices", NULL, "", "", "device"},
     {"jax_version", NULL, "jax ", "", NULL},
