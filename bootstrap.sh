@@ -89,7 +89,9 @@ has_presets() { # ours are of CMake 3.21
 
 suite() { # PRESET [ctest arguments]; ends with why tests were skipped
     local rc=0
-    (cd "build/$1" && ctest --output-on-failure --no-tests=error -j "$(nproc)" --no-label-summary "${@:2}") || rc=$?
+    # What is not done by the end of the time fails, and the tests behind it do not begin.
+    (cd "build/$1" && ctest --output-on-failure --no-tests=error -j "$(nproc)" --no-label-summary \
+        --stop-time "$(printf '%(%T)T' "$end")" "${@:2}") || rc=$?
     awk '/^[0-9]+\/[0-9]+ Test: / { name = $3 }
          /^run_one.sh: skipped/ { print "skipped " name ": " why }
          { why = $0 }' "build/$1/Testing/Temporary/LastTest.log"
@@ -145,6 +147,9 @@ valgrind_unit_tests() { # of the release build, because valgrind and ASan exclud
                 echo "${1##*/}" || { echo "${1##*/}: FAILED"; false; }' valgrind_unit_tests
 }
 
+# How long all of it may take. Who waits for CI ends it after 90 minutes, and then nobody sees what was green until there.
+end=$((EPOCHSECONDS + 80 * 60))
+
 # Runs a part of the tests and notes how it went and how long it took; a failure does not keep the next part from running.
 # In a subshell outside of any condition, because there alone `set -e` holds inside of functions.
 stages=()
@@ -152,6 +157,12 @@ failed=0
 stage() { # NAME COMMAND...
     local start=$SECONDS rc
     printf '\n== %s\n' "$1"
+    if ((EPOCHSECONDS >= end)); then
+        echo "not begun: the time for all parts is over"
+        failed=1
+        stages+=("$(printf '%-6s %4d s  %s' FAILED 0 "$1")")
+        return
+    fi
     set +e
     (
         set -e
