@@ -16,11 +16,12 @@ def main():
     names = [name for text in fields.values() for name in re.findall(r'\b([A-Z][A-Z_]+) = \d+', text)]
     others = {p: text for p, text in sources.items() if p not in fields}
     wrong = ['%s is twice in lib/fields' % n for n in sorted(set(n for n in names if names.count(n) > 1))]
-    for name in names:
-        wrong += ['%s: numbers %s, which is in lib/fields' % (p.relative_to(SOURCE), name)
-                  for p, text in others.items() if re.search(r'\b%s = \d' % name, text)]
-        if not any(re.search(r'\b%s\b' % name, text) for text in others.values()):
-            wrong.append('%s: nobody uses it' % name)
+    used = set()
+    for path, text in others.items():
+        used.update(re.findall(r'\w+', text))
+        wrong += ['%s: numbers %s, which is in lib/fields' % (path.relative_to(SOURCE), name)
+                  for name in re.findall(r'\b(\w+) = \d', text) if name in names]
+    wrong += ['%s: nobody uses it' % name for name in names if name not in used]
     print('\n'.join(wrong) or '%d fields, each in one place' % len(names))
     return int(bool(wrong) or len(names) < 80)
 

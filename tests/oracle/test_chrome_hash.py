@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""As test_hash.py, for JSON traces: `idsprof dump --hash --json FILE` must equal what chrome_oracle.py decodes of FILE.
+"""As test_hash.py, for JSON traces: `idsprof dump --hash --json FILE` must equal what chrome_oracle.py decodes of FILE, and the
+rows of a database that `idsprof import` makes of it are those (test_db_hash.py).
 
 The files: those made by hand below, every *.json and *.json.gz under testdata/json, the shared traces, and copies of some of them
 whose events are in another order. Environment and exit codes as test_hash.py.
@@ -13,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import chrome_oracle
+import test_db_hash
 import test_hash
 
 # In another order: one as JAX writes it (arguments are texts, no cat), one of Kineto with flows, times with fractions and GPUs that
@@ -203,7 +205,7 @@ def main():
             if sys.argv[1:] and not any(part in title for part in sys.argv[1:]):
                 continue
             planes = chrome_oracle.load(path)
-            wrong = test_hash.compare(idsprof, path, planes)
+            wrong = test_hash.compare(idsprof, path, planes) + test_db_hash.differences(path, planes, folder)
             print('%s %s' % ('FAIL' if wrong else 'ok  ', title), flush=True)
             for line in wrong:
                 print('     ' + line)

@@ -3,7 +3,8 @@
 
 The planes, lines, events and stats of xplane_oracle.py are made out of the tables by Python's sqlite3, and summed up as the oracle sums
 up a file: times since 1970 or the file's zero, names, and every stat of every event, name and plane with its type. Every trace
-that test_hash.py and test_chrome_hash.py use. Beside that: the rows are in order, ids of a track are a range, parents are what Python says.
+that test_hash.py uses; those of test_chrome_hash.py are compared there. Beside that: the rows are in order, ids of a track are a range,
+parents are what Python says.
 Environment and exit codes as test_hash.py.
 
     test_db_hash.py [NAME ...]     only files whose name has one of these in it
@@ -18,8 +19,6 @@ from collections import defaultdict
 from pathlib import Path
 from zlib import crc32
 
-import chrome_oracle
-import test_chrome_hash
 import test_hash
 import xplane_oracle
 
@@ -124,6 +123,7 @@ class Database:
 
 
 def differences(path, planes, folder):
+    """What the rows of the file at `path` have otherwise than its `planes`."""
     want = xplane_oracle.summarise(planes)
     output = Path(folder) / 'run.db'
     run = subprocess.run([IDSPROF, 'import', str(path), '-o', str(output), '--force', '--quiet'],
@@ -135,20 +135,10 @@ def differences(path, planes, folder):
     return ['%s: rows %s, oracle %s' % (k, got.get(k), v) for k, v in want.items() if got.get(k) != v] + database.wrong()
 
 
-def traces(folder):
-    """(title, path, planes) of all traces; one at a time, for some are large."""
-    xplanes = sorted((test_hash.SOURCE / 'testdata').rglob('*.xplane.pb'))
-    xplanes += [p for p in sorted((test_hash.SHARED / 'traces').rglob('*.xplane.pb')) if test_hash.CORRUPT not in p.parts]
-    for path in xplanes:
-        if chosen(str(path)):
-            yield str(path), path, xplane_oracle.load(path)
-    for title, path in test_chrome_hash.files(Path(folder)):
-        if chosen(title):
-            yield title, path, chrome_oracle.load(path)
-
-
-def chosen(title):
-    return not sys.argv[1:] or any(part in title for part in sys.argv[1:])
+def traces():
+    found = sorted((test_hash.SOURCE / 'testdata').rglob('*.xplane.pb'))
+    found += [p for p in sorted((test_hash.SHARED / 'traces').rglob('*.xplane.pb')) if test_hash.CORRUPT not in p.parts]
+    return [p for p in found if not sys.argv[1:] or any(part in str(p) for part in sys.argv[1:])]
 
 
 def main():
@@ -156,9 +146,9 @@ def main():
         test_hash.absent('IDSPROF names no program (%s)' % IDSPROF)
     failed = count = 0
     with tempfile.TemporaryDirectory() as folder:
-        for title, path, planes in traces(folder):
-            wrong = differences(path, planes, folder)
-            print('%s %s' % ('FAIL' if wrong else 'ok  ', title), flush=True)
+        for path in traces():
+            wrong = differences(path, xplane_oracle.load(path), folder)
+            print('%s %s' % ('FAIL' if wrong else 'ok  ', path), flush=True)
             for line in wrong:
                 print('     ' + line)
             failed += bool(wrong)
