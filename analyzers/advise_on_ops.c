@@ -79,6 +79,13 @@ int ids_wastes_most(const struct ids_adviser *adviser) {
     return 0;
 }
 
+static int wastes_any(const struct ids_adviser *adviser) {
+    for (int w = 0; w < IDS_WASTE_SENTENCES; w++) {
+        if (adviser->wastes[w].step_ps > 0 && !ids_waste_is_collective(adviser->wastes[w].waste)) return 1;
+    }
+    return 0;
+}
+
 /* Where the device computes nearly always, that comes first: the rest is little, unless others wait for it. */
 static int computes_nearly_always(const struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
@@ -119,8 +126,9 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
         say_who(adviser), is_nearly_all ? "nearly all" : "most", outlier ? outlier : "",
         outlier ? "; of the ops, " : "", say_op(adviser, &pieces->op));
     int moves = pieces->op.most == pieces->mover.most;
-    if (moves || ids_op_remedy(ids_adviser_text(adviser, pieces->op.most->culprit),
-                               ids_adviser_text(adviser, pieces->op.most->where)))
+    int has_remedy = moves || ids_op_remedy(ids_adviser_text(adviser, pieces->op.most->culprit),
+                                            ids_adviser_text(adviser, pieces->op.most->where));
+    if (has_remedy)
         what = ids_report_text(adviser->report, "%s%s - %s", what, moves ? ", which only moves data" : "",
                                remedy_of_op(adviser, &pieces->op, moves).remedy);
     const char *layers = ids_layers_in_words(adviser->report);
@@ -132,6 +140,9 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     struct ids_roofline_advice loss = ids_loss_advice(adviser->report);
     adviser->told_loss = loss.what && bears(ids_adviser_text(adviser, pieces->op.most->culprit), loss.op);
     if (adviser->told_loss) what = ids_report_text(adviser->report, "%s. %s", what, loss.what);
+    if (!has_remedy && !loss.what && !wastes_any(adviser))
+        what = ids_report_text(adviser->report, "%s. No remedy is known: --explain %s lists its ops", what,
+                               ids_account_id(IDS_WORK_COMPUTE));
     /* What surely saves more than a tenth of the step comes first, and less than that after it. */
     on_op(adviser, &pieces->op, ids_adviser_per_step(adviser, pieces->time_ps / 10), what);
     adviser->told_compute = 1;

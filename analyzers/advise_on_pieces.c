@@ -125,11 +125,26 @@ static const char *say_both_ways(const struct ids_adviser *adviser, const struct
                            adviser->pieces.steps ? " a step" : "");
 }
 
-static const char *say_queue(const struct ids_adviser *adviser, const struct ids_piece *piece) {
-    if (!piece->queue_ps) return "";
-    return ids_report_text(adviser->report, "; for %s%s of it what is launched does not begin (device.queue)",
-                           ids_say_time(adviser, ids_adviser_per_step(adviser, piece->queue_ps)),
-                           adviser->pieces.steps ? " a step" : "");
+/* "train.py:12" of "train.py:12 step" */
+static const char *line_of(const struct ids_adviser *adviser, const char *where) {
+    return where ? ids_report_text(adviser->report, ", %.*s", (int)strcspn(where, " "), where) : "";
+}
+
+/* "; of it host.sync 61.0 % (float, train.py:12), host.dispatch 39.0 % (step, train.py:10)": of a function, also where
+ * in it. */
+static const char *say_parts(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const char *said = "";
+    if (piece->part_count < 2) return said;
+    for (size_t p = 0; p < piece->part_count; p++) {
+        const struct ids_piece_part *part = &piece->parts[p];
+        const char *culprit = ids_adviser_text(adviser, part->most->culprit), *place = "";
+        if (piece->scope == IDS_REMEDY_OF_FUNCTION && culprit)
+            place = ids_report_text(adviser->report, " (%s%s)", culprit,
+                                    line_of(adviser, ids_adviser_text(adviser, part->most->where)));
+        said = ids_report_text(adviser->report, "%s%s %s %s%s", said, p ? "," : "; of it",
+                               ids_account_id(part->account), ids_say_share(adviser, part->ps, piece->time_ps), place);
+    }
+    return said;
 }
 
 /* Of work that is launched and does not begin; a host that launches more meanwhile runs ahead, as it should. */
@@ -186,50 +201,105 @@ static struct ids_remedy remedy_of_piece(const struct ids_adviser *adviser, cons
                                                           ids_recurs_unevenly(&piece->recurs, steps))});
 }
 
+/* What is mended in a function first: not to wait, then to launch less, then the rest. */
+enum way { WAITS, LAUNCHES, COMPUTES, WAYS };
+
+static enum way way_of(enum ids_account account) {
+    if (account == IDS_HOST_SYNC) return WAITS;
+    return account == IDS_HOST_PYTHON ? COMPUTES : LAUNCHES;
+}
+
+/* A function that holds the device up in one way is as any other culprit; of several, each that has a tenth of it has
+ * its remedy. */
+static struct ids_remedy remedy_of_function(const struct ids_adviser *adviser, const struct ids_piece *piece,
+                                            struct ids_remedy words) {
+    const struct ids_piece_part *of_way[WAYS] = {0};
+    const char *remedy = NULL;
+    size_t count = 0;
+    for (size_t p = 0; p < piece->part_count; p++) {
+        const struct ids_piece_part *part = &piece->parts[p], **longest = &of_way[way_of(part->account)];
+        if (part->ps <= piece->time_ps / 10 || *longest) continue;
+        *longest = part;
+        count++;
+    }
+    for (enum way way = 0; way < WAYS && count > 1; way++) {
+        if (!of_way[way]) continue;
+        struct ids_circumstances about = {.account = of_way[way]->account, .time_ps = of_way[way]->ps};
+        const char *own = ids_adviser_remedy(adviser, of_way[way]->most, about).remedy;
+        remedy = remedy ? ids_report_text(adviser->report, "%s; and %s", remedy, own) : own;
+    }
+    return remedy ? (struct ids_remedy){"One function holds the device up in several ways", remedy} : words;
+}
+
+/* "step (train.py)" of "step (src/train.py)" */
+static const char *say_function(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const char *function = ids_adviser_text(adviser, piece->most->function);
+    const char *file = strrchr(function, '('), *folder = strrchr(function, '/');
+    if (!file || !folder || folder < file) return function;
+    return ids_report_text(adviser->report, "%.*s%s", (int)(file + 1 - function), function, folder + 1);
+}
+
+/* ": step (train.py)", ": load (train.py:12)", " (most: add, train.py:7 step, 61.0 % of it; 3 in all)" */
+static const char *say_who(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *where) {
+    const char *culprit = ids_adviser_text(adviser, piece->most->culprit);
+    if (piece->scope == IDS_REMEDY_OF_FUNCTION)
+        return ids_report_text(adviser->report, ": %s", say_function(adviser, piece));
+    if (culprit && piece->culprits > 1 && piece->most_ps < piece->time_ps)
+        return ids_report_text(adviser->report, " (most: %s%s%s, %s of it; %zu in all)", culprit, where ? ", " : "",
+                               where ? where : "", ids_say_share(adviser, piece->most_ps, piece->time_ps),
+                               piece->culprits);
+    return culprit ? ids_report_text(adviser->report, ": %s", ids_say_name(adviser, culprit, where)) : "";
+}
+
+/* What of it is shown beside how much it is. */
+static const char *say_evidence(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *rank,
+                                int64_t waited_ps, const char *reason) {
+    const struct ids_ledger_entry *most = piece->most;
+    int64_t others_ps = ids_adviser_per_step(adviser, piece->others_ps);
+    const char *culprit = ids_adviser_text(adviser, most->culprit);
+    return ids_report_text(
+        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
+        ids_say_time(adviser, ids_adviser_per_step(adviser, piece->time_ps)), adviser->pieces.steps ? " a step" : "",
+        ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
+        adviser->pieces.steps ? "the step" : "the window",
+        adviser->analysis->busy_count > 1
+            ? ids_report_text(adviser->report, " of %s", ids_adviser_device(adviser, adviser->pieces.decider))
+            : "",
+        say_both_ways(adviser, piece), say_parts(adviser, piece), say_recurrence(adviser, &piece->recurs),
+        rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
+                               ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
+                               say_straggler(adviser, piece, rank))
+             : "",
+        say_more_work(adviser, piece), say_longest(adviser, most), say_meanwhile(adviser, most),
+        say_sampled(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
+        piece->account == IDS_HOST_INPUT ? ids_input_in_words(adviser->report, culprit) : "",
+        reason ? "; why again: " : "", reason ? reason : "");
+}
+
 static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
     const char *culprit = ids_adviser_text(adviser, most->culprit), *where = ids_adviser_text(adviser, most->where);
     const char *reason = say_reason(adviser, piece->account, culprit);
     struct ids_remedy words = remedy_of_piece(adviser, piece, reason);
-    int64_t saves_ps = ids_adviser_per_step(adviser, piece->time_ps),
-            waited_ps = ids_adviser_per_step(adviser, waited_by_others(adviser, piece));
+    if (piece->scope == IDS_REMEDY_OF_FUNCTION) words = remedy_of_function(adviser, piece, words);
+    int64_t waited_ps = ids_adviser_per_step(adviser, waited_by_others(adviser, piece));
     const char *rank = say_rank(adviser, piece, waited_ps);
     if (!words.problem) return;
     if (rank && piece->account != IDS_COMM_WAIT)
         where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
-    const char *who = "";
-    if (culprit && piece->culprits > 1 && piece->most_ps < piece->time_ps)
-        who = ids_report_text(adviser->report, " (most: %s%s%s, %s of it; %zu in all)", culprit, where ? ", " : "",
-                              where ? where : "", ids_say_share(adviser, piece->most_ps, piece->time_ps),
-                              piece->culprits);
-    else if (culprit)
-        who = ids_report_text(adviser->report, ": %s", ids_say_name(adviser, culprit, where));
-    int64_t others_ps = ids_adviser_per_step(adviser, piece->others_ps);
-    struct ids_advice advice = {
-        .saves_ps = saves_ps,
-        .chance_ps = ids_adviser_chance(adviser, piece),
-        .per_step = adviser->pieces.steps > 0,
-        .account = ids_account_id(piece->account),
-        .culprit = culprit,
-        .where = where,
-        .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
-        .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s%s%s%s%s%s; %s%s%s%s%s%s%s", ids_say_time(adviser, saves_ps),
-            adviser->pieces.steps ? " a step" : "", ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
-            adviser->pieces.steps ? "the step" : "the window",
-            adviser->analysis->busy_count > 1
-                ? ids_report_text(adviser->report, " of %s", ids_adviser_device(adviser, adviser->pieces.decider))
-                : "",
-            say_both_ways(adviser, piece), say_queue(adviser, piece), say_recurrence(adviser, &piece->recurs),
-            rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
-                                   ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
-                                   say_straggler(adviser, piece, rank))
-                 : "",
-            say_more_work(adviser, piece), say_longest(adviser, most), say_meanwhile(adviser, most),
-            say_sampled(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
-            piece->account == IDS_HOST_INPUT ? ids_input_in_words(adviser->report, culprit) : "",
-            reason ? "; why again: " : "", reason ? reason : ""),
-        .explain = ids_account_id(piece->account)};
+    struct ids_advice advice = {.saves_ps = ids_adviser_per_step(adviser, piece->time_ps),
+                                .chance_ps = ids_adviser_chance(adviser, piece),
+                                .per_step = adviser->pieces.steps > 0,
+                                .account = ids_account_id(piece->account),
+                                .culprit = culprit,
+                                .where = where,
+                                .what = ids_report_text(adviser->report, "%s%s - %s", words.problem,
+                                                        say_who(adviser, piece, where), words.remedy),
+                                .evidence = say_evidence(adviser, piece, rank, waited_ps, reason),
+                                .explain = ids_account_id(piece->account)};
+    for (size_t p = 0; p < piece->part_count && piece->part_count > 1; p++)
+        advice.parts[advice.part_count++] = (struct ids_advice_part){
+            ids_account_id(piece->parts[p].account), (double)piece->parts[p].ps / (double)piece->time_ps};
     ids_adviser_give(adviser, &advice);
 }
 

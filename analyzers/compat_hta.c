@@ -2,6 +2,7 @@
 #include "analyzers/compat.h"
 #include "lib/base/saturate.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,10 +43,15 @@ static void add_gap(struct gathering *gathering, const struct ids_event *event) 
     ids_sum(sum, gap_ps);
 }
 
-/* Of a trace with several steps it takes what was launched before the last one ends. */
+static int has_several_steps(const struct ids_analysis *analysis) {
+    return analysis->steps.source == IDS_STEPS_ANNOTATION && analysis->steps.count >= 2;
+}
+
+/* Of a trace with several steps it takes what was launched before the last one ends, where it is told to keep that
+ * step. */
 static int is_taken(const struct ids_analysis *analysis, const struct ids_event *event) {
     const struct ids_steps *steps = &analysis->steps;
-    if (steps->source != IDS_STEPS_ANNOTATION || steps->count < 2) return 1;
+    if (!has_several_steps(analysis)) return 1;
     return event->launch && event->launch->start_ps <= steps->at[steps->count - 1].host_end_ps;
 }
 
@@ -67,48 +73,58 @@ static int gather(const struct ids_analysis *analysis, const struct ids_busy *bu
                : 0;
 }
 
+/* By default HTA drops the last step, and who calls it so sees other figures than these. */
+static void put_figure(struct ids_compat *compat, struct ids_compat_figure figure) {
+    const struct ids_steps *steps = &compat->analysis->steps;
+    if (has_several_steps(compat->analysis))
+        figure.why = ids_report_text(compat->report,
+                                     "%s; with include_last_profiler_step=True: by default HTA drops the last step "
+                                     "(%" PRId64 ")",
+                                     figure.why, steps->at[steps->count - 1].number);
+    ids_compat_put(compat, &figure);
+}
+
 static void put_breakdown(struct ids_compat *compat, const char *device, const struct gathering *gathering) {
     const struct ids_spans *all = &gathering->all;
     double whole = (double)(all->at[all->count - 1].end_ps - all->at[0].start_ps);
     double busy = (double)ids_spans_total(all), compute = (double)ids_spans_total(&gathering->compute);
     if (whole <= 0) return;
-    ids_compat_put(compat,
-                   &(struct ids_compat_figure){
-                       .name = "temporal breakdown: idle_time",
-                       .unit = "share",
-                       .device = device,
-                       .theirs = 1 - busy / whole,
-                       .our_id = "idle.share",
-                       .why = "of the device's own first to last event, ours of the run's window; of a trace with "
-                              "several steps HTA leaves out what has no launch",
-                   });
-    ids_compat_put(compat, &(struct ids_compat_figure){
-                               .name = "temporal breakdown: compute_time",
-                               .unit = "share",
-                               .device = device,
-                               .theirs = compute / whole,
-                               .our_id = "device.compute_share",
-                               .why = "HTA counts every kernel whose name begins not with nccl, memcpy or memset",
-                           });
-    ids_compat_put(compat, &(struct ids_compat_figure){
-                               .name = "temporal breakdown: non_compute_time",
-                               .unit = "share",
-                               .device = device,
-                               .theirs = (busy - compute) / whole,
-                               .why = "busy less compute: ours are copies and exposed collectives",
-                           });
+    put_figure(compat, (struct ids_compat_figure){
+                           .name = "temporal breakdown: idle_time",
+                           .unit = "share",
+                           .device = device,
+                           .theirs = 1 - busy / whole,
+                           .our_id = "idle.share",
+                           .why = "of the device's own first to last event, ours of the run's window; of a trace with "
+                                  "several steps HTA leaves out what has no launch",
+                       });
+    put_figure(compat, (struct ids_compat_figure){
+                           .name = "temporal breakdown: compute_time",
+                           .unit = "share",
+                           .device = device,
+                           .theirs = compute / whole,
+                           .our_id = "device.compute_share",
+                           .why = "HTA counts every kernel whose name begins not with nccl, memcpy or memset",
+                       });
+    put_figure(compat, (struct ids_compat_figure){
+                           .name = "temporal breakdown: non_compute_time",
+                           .unit = "share",
+                           .device = device,
+                           .theirs = (busy - compute) / whole,
+                           .why = "busy less compute: ours are copies and exposed collectives",
+                       });
     double communication = (double)ids_spans_total(&gathering->communication);
     if (communication > 0)
-        ids_compat_put(compat, &(struct ids_compat_figure){
-                                   .name = "comm_comp_overlap",
-                                   .unit = "share",
-                                   .device = device,
-                                   .theirs = (double)ids_spans_overlap(&gathering->communication, &gathering->compute) /
-                                             communication,
-                                   .our_id = "collectives.overlapped",
-                                   .per = "collectives.total",
-                                   .why = "HTA knows collectives by the name nccl...Kernel alone",
-                               });
+        put_figure(compat, (struct ids_compat_figure){
+                               .name = "comm_comp_overlap",
+                               .unit = "share",
+                               .device = device,
+                               .theirs = (double)ids_spans_overlap(&gathering->communication, &gathering->compute) /
+                                         communication,
+                               .our_id = "collectives.overlapped",
+                               .per = "collectives.total",
+                               .why = "HTA knows collectives by the name nccl...Kernel alone",
+                           });
 }
 
 static void put_idle(struct ids_compat *compat, const char *device, const struct gathering *gathering) {
@@ -116,28 +132,28 @@ static void put_idle(struct ids_compat *compat, const char *device, const struct
     static const char why[] =
         "HTA sums the gaps of each stream by itself, and gives a whole gap one class; ours are of "
         "the device, cut where the cause changes";
-    ids_compat_put(compat, &(struct ids_compat_figure){
-                               .name = "idle_time_breakdown: host_wait",
-                               .unit = "s",
-                               .device = device,
-                               .theirs = (double)gathering->host_ps / second,
-                               .our_id = "idle.total",
-                               .why = why,
-                           });
-    ids_compat_put(compat, &(struct ids_compat_figure){
-                               .name = "idle_time_breakdown: kernel_wait",
-                               .unit = "s",
-                               .device = device,
-                               .theirs = (double)gathering->kernel_ps / second,
-                               .why = why,
-                           });
-    ids_compat_put(compat, &(struct ids_compat_figure){
-                               .name = "idle_time_breakdown: other",
-                               .unit = "s",
-                               .device = device,
-                               .theirs = (double)gathering->other_ps / second,
-                               .why = why,
-                           });
+    put_figure(compat, (struct ids_compat_figure){
+                           .name = "idle_time_breakdown: host_wait",
+                           .unit = "s",
+                           .device = device,
+                           .theirs = (double)gathering->host_ps / second,
+                           .our_id = "idle.total",
+                           .why = why,
+                       });
+    put_figure(compat, (struct ids_compat_figure){
+                           .name = "idle_time_breakdown: kernel_wait",
+                           .unit = "s",
+                           .device = device,
+                           .theirs = (double)gathering->kernel_ps / second,
+                           .why = why,
+                       });
+    put_figure(compat, (struct ids_compat_figure){
+                           .name = "idle_time_breakdown: other",
+                           .unit = "s",
+                           .device = device,
+                           .theirs = (double)gathering->other_ps / second,
+                           .why = why,
+                       });
 }
 
 void ids_compat_hta(struct ids_compat *compat) {

@@ -52,6 +52,7 @@ static const struct ids_column_def columns[] = {
     {"slowest_time", "time of the slowest", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"alike", "alike", IDS_UNIT_COUNT, IDS_COLUMN_SPARE},
     {"scope", "scope", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_NAME},
+    {"source", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_SPARE},
     {"slowest", "slowest", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_SPARE},
     {"outlier", "it takes", IDS_UNIT_TIME, IDS_COLUMN_SPARE},
     {"slowest_id", "slowest scope", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
@@ -92,7 +93,8 @@ static const struct ids_table_def layers = {
     "what "
     "these four leave out: waits for peers inside of collectives (comm.wait), and ops beside others. Ops without a "
     "scope stand under " NO_SCOPE ", by program. `id` is the path "
-    "of the scope.",
+    "of the scope. `source` is the file and line of the op with most time directly in it, of scopes whose names say "
+    "nothing: JAX calls a function that is made inside another as it is called there (inner, wrapped, <lambda>).",
     IDS_TABLE_TOP | IDS_TABLE_TREE,
 };
 
@@ -139,6 +141,11 @@ static enum ids_pass pass_of(const char *pass) {
     if (!strcmp(pass, "recomputed")) return IDS_PASS_RECOMPUTED;
     if (!strncmp(pass, "backward", 8)) return IDS_PASS_BACKWARD;
     return *pass ? IDS_PASS_FORWARD : IDS_PASS_NONE;
+}
+
+/* What stands in this scope alone says where its function is. Rows come with most time first. */
+static void set_source(struct ids_scope_node *node, const struct ids_op_row *op) {
+    if (!node->source && *op->source) node->source = op->source;
 }
 
 static void set_kind(struct ids_scope_node *node, const struct ids_op_row *op) {
@@ -222,6 +229,7 @@ static int add_whole(struct growing *growing, const struct ids_op_row *op) {
     if (*op->scope) ids_sum(&growing->scoped_ps, op->self_ps);
     put_cost_of(op, &sums);
     set_kind(&growing->tree.nodes[at], op);
+    set_source(&growing->tree.nodes[at], op);
     ids_layer_sums_add(&growing->tree.nodes[at].own, &sums);
     return count_op(growing, at, op);
 }
@@ -373,6 +381,19 @@ static struct ids_value estimated(const struct ids_layer_sums *all) {
     return divided_ps > all->self_ps / 10 ? ids_share_of(divided_ps, all->self_ps) : ids_no_value(IDS_UNIT_RATIO);
 }
 
+/* Functions that decorators and helpers make inside themselves: many libraries and programs have several of one such
+ * name. */
+static int names_nobody(const char *scope) {
+    static const char *const names[] = {
+        "<lambda>", "_lambda_", "fun",     "_fun",     "fn",      "_fn",      "func",        "_func",
+        "inner",    "_inner",   "wrapped", "_wrapped", "wrapper", "_wrapper", "wrapped_fun", "wrapped_function",
+        NULL};
+    for (const char *const *name = names; *name; name++) {
+        if (!strcmp(*name, scope)) return 1;
+    }
+    return 0;
+}
+
 static int list_layer(struct growing *growing, struct ids_report *report, const struct ids_layer *layer,
                       int64_t all_ps) {
     struct ids_table *table = ids_report_table(report, &layers);
@@ -398,6 +419,7 @@ static int list_layer(struct growing *growing, struct ids_report *report, const 
         many ? ids_int_value(IDS_UNIT_TIME, layer->slowest_ps) : ids_no_value(IDS_UNIT_TIME),
         layer->alike > 1 ? ids_int_value(IDS_UNIT_COUNT, layer->alike) : ids_no_value(IDS_UNIT_COUNT),
         ids_text_value(layer->name),
+        ids_text_value(names_nobody(layer->name) ? layer->source : NULL),
         ids_text_value(many ? slowest_of(growing, report, layer) : NULL),
         is_apart ? ids_int_value(IDS_UNIT_TIME, layer->slowest_ps) : ids_no_value(IDS_UNIT_TIME),
         ids_text_value(slowest),

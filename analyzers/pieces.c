@@ -1,5 +1,6 @@
 #include "analyzers/pieces.h"
 
+#include "analyzers/joint_causes.h"
 #include "lib/analysis/host_time.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
@@ -123,6 +124,37 @@ static int is_of_the_program(const struct ids_ledger *ledger, const struct ids_l
            strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_NOT_RECORDING) != 0;
 }
 
+/* --- parts of a piece ------------------------------------------------------------------------------------------- */
+
+/* Of accounts beyond its room a piece has no part: pieces of more are not made. */
+static void add_part(struct ids_piece *piece, const struct ids_piece_part *more) {
+    size_t p = 0;
+    while (p < piece->part_count && piece->parts[p].account != more->account) p++;
+    if (p == IDS_PIECE_PARTS) return;
+    struct ids_piece_part *part = &piece->parts[p];
+    if (p == piece->part_count) piece->parts[piece->part_count++] = (struct ids_piece_part){.account = more->account};
+    ids_sum(&part->ps, more->ps);
+    if (!part->most || more->most_ps > part->most_ps) part->most = more->most, part->most_ps = more->most_ps;
+}
+
+static void put_parts_in_order(struct ids_piece *piece) {
+    for (size_t i = 1; i < piece->part_count; i++) {
+        struct ids_piece_part moved = piece->parts[i];
+        size_t to = i;
+        for (; to && piece->parts[to - 1].ps < moved.ps; to--) piece->parts[to] = piece->parts[to - 1];
+        piece->parts[to] = moved;
+    }
+}
+
+/* What another one has becomes this one's. */
+static void take_piece(struct ids_piece *piece, const struct ids_piece *other) {
+    for (size_t p = 0; p < other->part_count; p++) add_part(piece, &other->parts[p]);
+    ids_sum(&piece->time_ps, other->time_ps);
+    ids_sum(&piece->others_ps, other->others_ps);
+    ids_sum(&piece->recorded_ps, other->recorded_ps);
+    ids_sum(&piece->known_ps, other->known_ps);
+}
+
 static void count_entry(struct ids_piece *piece, const struct ids_ledger_entry *entry) {
     piece->intervals += entry->intervals;
     ids_sum(&piece->recorded_ps, ids_ledger_entry_recorded(entry));
@@ -175,10 +207,7 @@ static void join_both_ways(const struct ids_analysis *analysis, struct ids_piece
     if (!to_device || both_ps < to_device->time_ps / 2 || !both_ps) return;
     to_device->both_ways_ps = both_ps;
     if (!to_host) return;
-    ids_sum(&to_device->time_ps, to_host->time_ps);
-    ids_sum(&to_device->others_ps, to_host->others_ps);
-    ids_sum(&to_device->recorded_ps, to_host->recorded_ps);
-    ids_sum(&to_device->known_ps, to_host->known_ps);
+    take_piece(to_device, to_host);
     to_device->intervals += to_host->intervals;
     to_device->culprits += to_host->culprits;
     if (to_host->most_ps > to_device->most_ps) to_device->most = to_host->most, to_device->most_ps = to_host->most_ps;
@@ -200,11 +229,7 @@ static void join_launches(const struct ids_analysis *analysis, struct ids_pieces
     queued.account = IDS_DEVICE_QUEUE;
     queued.mean_ps = ids_ledger_entry_time(queue->most) / (int64_t)queue->most->intervals;
     if (!ids_remedy_is_fewer_launches(&launching) || !ids_remedy_is_fewer_launches(&queued)) return;
-    dispatch->queue_ps = queue->time_ps;
-    ids_sum(&dispatch->time_ps, queue->time_ps);
-    ids_sum(&dispatch->others_ps, queue->others_ps);
-    ids_sum(&dispatch->recorded_ps, queue->recorded_ps);
-    ids_sum(&dispatch->known_ps, queue->known_ps);
+    take_piece(dispatch, queue);
     *queue = pieces->at[--pieces->count];
 }
 
@@ -213,38 +238,82 @@ static enum ids_remedy_scope scope_of(const struct ids_ledger *ledger, const str
                             entry->where ? ids_strings_z(&ledger->texts, entry->where) : NULL);
 }
 
-/* One for each entry, or for each account whose remedy is one. What the device waited for peers is theirs who came
- * late: the same cause on whatever device is one piece. */
-static void gather(const struct ids_analysis *analysis, struct ids_pieces *pieces, size_t *of_entry) {
+/* A function that holds the device up in several ways is said with what it does most. */
+static void lead_with_longest(struct ids_piece *piece) {
+    put_parts_in_order(piece);
+    piece->account = piece->parts[0].account;
+    piece->most = piece->parts[0].most;
+    piece->most_ps = piece->parts[0].most_ps;
+}
+
+/* Where the pieces of entries are, each index + 1; 0 none yet. */
+struct places {
+    size_t *of_entry, *of_function; /* by entry, by number of joint_causes.h */
+    size_t of_account[IDS_ACCOUNT_COUNT][IDS_REMEDY_SCOPES];
+};
+
+static size_t *place_of(struct places *places, const struct ids_joint_causes *joint, uint32_t number,
+                        enum ids_account account, enum ids_remedy_scope scope) {
+    if (scope == IDS_REMEDY_OF_FUNCTION) return &places->of_function[joint->of_entry[number]];
+    return scope == IDS_REMEDY_OF_CULPRIT ? &places->of_entry[number] : &places->of_account[account][scope];
+}
+
+static void put_share(const struct ids_analysis *analysis, struct ids_pieces *pieces,
+                      const struct ids_joint_causes *joint, struct places *places,
+                      const struct ids_entry_share *share) {
     const struct ids_ledger *ledger = &analysis->ledger;
-    size_t of_account[IDS_ACCOUNT_COUNT][IDS_REMEDY_SCOPES] = {0}; /* index + 1, as of_entry */
-    for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1]; s++) {
-        uint32_t number = ledger->shares[s].entry, device = (uint32_t)pieces->decider;
-        int64_t ps = ledger->shares[s].ps;
-        int waited = ledger->entries[number].cause != IDS_NONE;
-        if (waited) {
-            device = ledger->entries[number].awaited;
-            number = ledger->entries[number].cause;
-        }
-        const struct ids_ledger_entry *entry = &ledger->entries[number];
-        enum ids_account account = (enum ids_account)entry->account;
-        if (account == IDS_WORK_COMPUTE || account == IDS_COMM_WAIT || !is_of_the_program(ledger, entry)) continue;
-        enum ids_remedy_scope scope = scope_of(ledger, entry);
-        size_t *place = scope == IDS_REMEDY_OF_CULPRIT ? &of_entry[number] : &of_account[account][scope];
-        if (!*place) {
-            pieces->at[pieces->count] = (struct ids_piece){.account = account, .scope = scope};
-            *place = ++pieces->count;
-        }
-        struct ids_piece *piece = &pieces->at[*place - 1];
-        ids_sum(&piece->time_ps, ps);
-        if (waited) ids_sum(&piece->others_ps, ps);
-        piece->culprits += piece->most != entry;
-        count_entry(piece, entry);
-        if (!piece->most || ps > piece->most_ps) piece->most = entry, piece->most_ps = ps, piece->device = device;
+    uint32_t number = ids_share_cause(ledger, share), device = (uint32_t)pieces->decider;
+    int waited = number != share->entry;
+    if (waited) device = ledger->entries[share->entry].awaited;
+    const struct ids_ledger_entry *entry = &ledger->entries[number];
+    enum ids_account account = (enum ids_account)entry->account;
+    if (account == IDS_WORK_COMPUTE || account == IDS_COMM_WAIT || !is_of_the_program(ledger, entry)) return;
+    enum ids_remedy_scope scope = joint->of_entry[number] ? IDS_REMEDY_OF_FUNCTION : scope_of(ledger, entry);
+    size_t *place = place_of(places, joint, number, account, scope);
+    if (!*place) {
+        pieces->at[pieces->count] = (struct ids_piece){.account = account, .scope = scope};
+        *place = ++pieces->count;
+    }
+    struct ids_piece *piece = &pieces->at[*place - 1];
+    ids_sum(&piece->time_ps, share->ps);
+    if (waited) ids_sum(&piece->others_ps, share->ps);
+    piece->culprits += piece->most != entry;
+    count_entry(piece, entry);
+    add_part(piece, &(struct ids_piece_part){account, share->ps, entry, share->ps});
+    if (!piece->most || share->ps > piece->most_ps)
+        piece->most = entry, piece->most_ps = share->ps, piece->device = device;
+}
+
+/* One for each entry, or for each account whose remedy is one, or for each function of `joint`. What the device waited
+ * for peers is theirs who came late: the same cause on whatever device is one piece. */
+static int gather(const struct ids_analysis *analysis, struct ids_pieces *pieces,
+                  const struct ids_joint_causes *joint) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    struct places places = {.of_entry = calloc(ledger->entry_count + 1, sizeof *places.of_entry),
+                            .of_function = calloc(joint->count + 1, sizeof *places.of_function)};
+    int failed = !places.of_entry || !places.of_function;
+    pieces->count = 0;
+    for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1] && !failed; s++)
+        put_share(analysis, pieces, joint, &places, &ledger->shares[s]);
+    free(places.of_entry);
+    free(places.of_function);
+    if (failed) return -1;
+    for (size_t i = 0; i < pieces->count; i++) {
+        if (pieces->at[i].scope == IDS_REMEDY_OF_FUNCTION) lead_with_longest(&pieces->at[i]);
     }
     join_both_ways(analysis, pieces);
     join_launches(analysis, pieces);
     pieces->count += (size_t)find_imbalance(analysis, pieces->decider, &pieces->at[pieces->count]);
+    return 0;
+}
+
+/* Which functions hold the device up in several ways is seen in the pieces that there are without them. */
+static int gather_with_joint(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
+    struct ids_joint_causes joint = {.of_entry = calloc(analysis->ledger.entry_count + 1, sizeof *joint.of_entry)};
+    int failed = !joint.of_entry || gather(analysis, pieces, &joint) ||
+                 ids_joint_causes_find(analysis, pieces, &joint) || (joint.count && gather(analysis, pieces, &joint));
+    free(joint.of_entry);
+    return failed ? -1 : 0;
 }
 
 /* A culprit whose place is known in a part of its time alone is one cause: what has no place joins the longest that
@@ -258,11 +327,8 @@ static void join_places(struct ids_pieces *pieces, size_t count) {
             if (placed->account != bare->account || placed->most->culprit != bare->most->culprit ||
                 !placed->most->where)
                 continue;
-            ids_sum(&placed->time_ps, bare->time_ps);
+            take_piece(placed, bare);
             ids_sum(&placed->most_ps, bare->time_ps);
-            ids_sum(&placed->others_ps, bare->others_ps);
-            ids_sum(&placed->recorded_ps, bare->recorded_ps);
-            ids_sum(&placed->known_ps, bare->known_ps);
             placed->intervals += bare->intervals;
             bare->time_ps = 0;
             break;
@@ -291,27 +357,21 @@ struct ids_recurrence ids_account_recurrence(const struct ids_analysis *analysis
 
 int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_pieces, struct ids_error *err) {
     struct ids_pieces pieces = {.at = calloc(analysis->ledger.entry_count + 2, sizeof *pieces.at)};
-    size_t *of_entry = calloc(analysis->ledger.entry_count + 1, sizeof *of_entry), worth = 0;
+    size_t worth = 0;
     *ret_pieces = (struct ids_pieces){0};
-    if (!pieces.at || !of_entry) {
-        free(pieces.at);
-        free(of_entry);
-        return ids_no_memory(err);
-    }
+    if (!pieces.at) return ids_no_memory(err);
     find_decider(analysis, &pieces);
-    if (look_at_work(analysis, &pieces)) {
+    if (look_at_work(analysis, &pieces) || gather_with_joint(analysis, &pieces)) {
         free(pieces.at);
-        free(of_entry);
         return ids_no_memory(err);
     }
-    gather(analysis, &pieces, of_entry);
-    free(of_entry);
     if (pieces.count) qsort(pieces.at, pieces.count, sizeof *pieces.at, most_first);
     while (worth < pieces.count && pieces.at[worth].time_ps >= pieces.time_ps / 1000) worth++;
     join_places(&pieces, worth);
     if (worth) qsort(pieces.at, worth, sizeof *pieces.at, most_first);
     for (size_t i = 0; i < worth; i++) {
         struct ids_piece *piece = &pieces.at[i];
+        put_parts_in_order(piece);
         if (piece->scope != IDS_REMEDY_OF_HELD_UP) /* of a part of an account nobody summed that up */
             piece->recurs = piece->scope == IDS_REMEDY_OF_ACCOUNT ? ids_account_recurrence(analysis, piece->account)
                                                                   : piece->most->recurs;

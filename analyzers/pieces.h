@@ -11,8 +11,17 @@
 #include "analyzers/remedies.h"
 #include "lib/analysis/context.h"
 
-struct ids_piece {
+/* What a piece has of one account. */
+struct ids_piece_part {
     enum ids_account account;
+    int64_t ps;                          /* on the deciding device */
+    const struct ids_ledger_entry *most; /* that has most of it */
+    int64_t most_ps;
+};
+enum { IDS_PIECE_PARTS = 4 };
+
+struct ids_piece {
+    enum ids_account account;            /* that has most of it */
     enum ids_remedy_scope scope;         /* what it is of: a culprit or its account */
     const struct ids_ledger_entry *most; /* that has most of it */
     int64_t most_ps, time_ps;            /* on the deciding device */
@@ -20,8 +29,8 @@ struct ids_piece {
     int64_t others_ps;                   /* of time_ps: what the deciding device waited for others who did this */
     int64_t both_ways_ps; /* of copies to the device: while copies to the host run too, which this piece has with it; 0
                            * apart */
-    int64_t queue_ps; /* of host.dispatch on a CPU: while what it launches does not begin, which this piece has with it;
-                       * 0 apart */
+    struct ids_piece_part parts[IDS_PIECE_PARTS]; /* by account, the longest first */
+    size_t part_count;
     size_t culprits;
     uint64_t intervals;            /* of all devices */
     int64_t recorded_ps, known_ps; /* of its entries on all devices: what events cover, and all of it */

@@ -56,8 +56,15 @@ int ids_remedy_is_fewer_launches(const struct ids_circumstances *about);
 int ids_remedy_is_for_hold_up(const struct ids_circumstances *about);
 
 /* What one remedy is for, and one piece: a culprit, or a whole account, where the remedy does not depend on the
- * culprit. Being held up in a call is apart from the rest of its account. */
-enum ids_remedy_scope { IDS_REMEDY_OF_CULPRIT, IDS_REMEDY_OF_ACCOUNT, IDS_REMEDY_OF_HELD_UP, IDS_REMEDY_SCOPES };
+ * culprit. Being held up in a call is apart from the rest of its account. A function that holds the device up in
+ * several ways is mended as one, see joint_causes.h. */
+enum ids_remedy_scope {
+    IDS_REMEDY_OF_CULPRIT,
+    IDS_REMEDY_OF_ACCOUNT,
+    IDS_REMEDY_OF_HELD_UP,
+    IDS_REMEDY_OF_FUNCTION,
+    IDS_REMEDY_SCOPES
+};
 enum ids_remedy_scope ids_remedy_scope(enum ids_account account, const char *where);
 
 #endif

@@ -8,6 +8,7 @@
 #include "lib/model/doings.h"
 #include "lib/model/python_frame.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,11 +103,41 @@ struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct
     return (struct ids_text){text, (uint32_t)length};
 }
 
-/* What a launch is part of, in the program's words: the jitted function, the framework's op, else the call. */
-static uint32_t name_of_launch(const struct ids_host_time *time, const struct ids_event *launch) {
+/* Whether a program is that of a function, by their letters: "jit__lambda" of "<lambda>". */
+static int is_program_of(struct ids_text program, struct ids_text function) {
+    static const char prefix[] = "jit";
+    uint32_t p = ids_text_begins(program, prefix) ? (uint32_t)sizeof prefix - 1 : 0, f = 0;
+    for (;; p++, f++) {
+        while (p < program.length && !isalnum((unsigned char)program.at[p])) p++;
+        while (f < function.length && !isalnum((unsigned char)function.at[f])) f++;
+        if (p >= program.length || f >= function.length) return p >= program.length && f >= function.length;
+        if (program.at[p] != function.at[f]) return 0;
+    }
+}
+
+/* The thread had no core as it launched, or another one had Python's lock: that hides what it called. It is what it did
+ * before, where that is what is launched. SIZE_MAX: it is not. */
+static size_t in_midst_of(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t i,
+                          const struct ids_event *launched) {
+    while (i != SIZE_MAX && (trace->doings[timeline->doing[i]].waits == IDS_WAITS_FOR_CORE ||
+                             trace->doings[timeline->doing[i]].waits == IDS_WAITS_FOR_GIL))
+        i = i ? i - 1 : SIZE_MAX;
+    uint32_t module = launched->op == IDS_NONE ? IDS_NONE : trace->ops[launched->op].module;
+    if (i == SIZE_MAX || module == IDS_NONE) return i;
+    uint32_t around = trace->doings[timeline->doing[i]].around;
+    return is_program_of(ids_strings_text(&trace->strings, trace->modules[module].name), ids_call_name(trace, around))
+               ? i
+               : SIZE_MAX;
+}
+
+/* What the launch of an event is part of, in the program's words: the jitted function, the framework's op, else the
+ * call. */
+static uint32_t name_of_launch(const struct ids_host_time *time, const struct ids_event *launched) {
     const struct ids_trace *trace = time->analysis->trace;
+    const struct ids_event *launch = launched->launch;
     const struct ids_timeline *timeline = &trace->tracks[launch->track].timeline;
-    size_t i = ids_timeline_find(timeline, launch->start_ps);
+    size_t at = ids_timeline_find(timeline, launch->start_ps), i = at;
+    if (at != SIZE_MAX && trace->doings[timeline->doing[at]].waits) i = in_midst_of(trace, timeline, at, launched);
     enum ids_account account =
         i == SIZE_MAX ? IDS_NO_ACCOUNT : (enum ids_account)trace->doings[timeline->doing[i]].account;
     int tells = account == IDS_HOST_DISPATCH || account == IDS_HOST_COMPILE;
@@ -126,7 +157,7 @@ struct division {
     uint32_t waited;
     enum ids_manner waited_as;
     int64_t waited_until_ps;
-    const struct ids_event *launch;
+    const struct ids_event *launched, *launch; /* NULL: nothing is */
     uint32_t host;
     int is_cpu;
     int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err);
@@ -276,7 +307,7 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
             if (code || until_ps == to_ps) return code;
         }
         part.account = IDS_HOST_DISPATCH;
-        part.name = name_of_launch(division->time, division->launch);
+        part.name = name_of_launch(division->time, division->launched);
         part.from_ps = until_ps;
         part.to_ps = to_ps;
     } else if (is_traced) {
@@ -387,7 +418,7 @@ static uint32_t name_of_program(const struct ids_host_time *time, const struct i
     const struct ids_trace *trace = time->analysis->trace;
     if (event->op != IDS_NONE && trace->ops[event->op].module != IDS_NONE)
         return ids_name_of_module(&time->names, trace->ops[event->op].module);
-    return event->launch ? name_of_launch(time, event->launch) : ids_name_of_name(&time->names, event->name);
+    return event->launch ? name_of_launch(time, event) : ids_name_of_name(&time->names, event->name);
 }
 
 static int divide_recorded(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
@@ -426,6 +457,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         .threads = threads,
         .is_short = stretch->gap_to_ps - stretch->gap_from_ps <= time->usual.short_ps[busy - time->analysis->busy],
         .launch_ps = begin_ps,
+        .launched = next,
         .launch = launch,
         .host = busy->device->host,
         .is_cpu = busy->device->kind == IDS_DEVICE_CPU,
@@ -444,7 +476,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
     }
     if (from_ps >= stretch->to_ps) return 0;
     part.account = IDS_DEVICE_QUEUE;
-    part.name = name_of_launch(time, launch);
+    part.name = name_of_launch(time, next);
     part.event = launch;
     return tell_beside_staging(&division, part, from_ps, stretch->to_ps, err);
 }

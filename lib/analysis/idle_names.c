@@ -245,6 +245,39 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
     }
 }
 
+/* What the function calls for most of that time, or for a good part of it, and launches nothing, has a remedy of its
+ * own. */
+static int is_errand(const struct ids_idle_names *names, uint32_t number, const struct ids_doing *doing) {
+    enum { LEAST = 20 };
+    const struct ids_sampled_places *sampled = &names->sampled;
+    if (doing->waits) return 1;
+    if (!sampled->best || doing->called == IDS_NONE || names->trace->names[doing->called].is_launching) return 0;
+    return sampled->is_most[number] || sampled->percent[number] >= LEAST;
+}
+
+struct ids_text ids_idle_name_function(struct ids_idle_names *names, enum ids_account account, uint32_t name) {
+    const struct ids_text nobody = {"", 0};
+    if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return nobody;
+    uint32_t number = (name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS, manner = (name - IDS_NAMES_OF_DOINGS) % IDS_MANNERS;
+    if (manner != IDS_AS_IT_IS && manner != IDS_AS_CALL) return nobody;
+    const struct ids_trace *trace = names->trace;
+    const struct ids_doing *doing = &trace->doings[names->sampled.best ? names->sampled.best[number] : number];
+    struct ids_python_frame frame;
+    if (account == IDS_HOST_PYTHON && is_errand(names, number, doing)) return nobody;
+    if (doing->caller == IDS_NONE || !ids_python_frame_of(text_of(trace, doing->caller), &frame)) return nobody;
+    if (!frame.file.length || ids_text_is(frame.function, "<module>")) return nobody;
+    /* A sample's line is where it fell. A recorded one is the function's own, and tells methods of one name apart. */
+    const int64_t line = trace->names[doing->caller].is_sampled ? 0 : frame.line;
+    size_t room = (size_t)frame.file.length + frame.function.length + 32;
+    char *text = ids_arena_alloc(&names->texts, room);
+    if (!text) return nobody;
+    int length = snprintf(text, room, "%.*s (%.*s", (int)frame.function.length, frame.function.at,
+                          (int)frame.file.length, frame.file.at);
+    if (line) length += snprintf(text + length, room - (size_t)length, ":%lld", (long long)line);
+    length += snprintf(text + length, room - (size_t)length, ")");
+    return (struct ids_text){text, (uint32_t)length};
+}
+
 int ids_idle_name_is_guess(const struct ids_idle_names *names, uint32_t name) {
     if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return 0;
     return names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS].is_guess;

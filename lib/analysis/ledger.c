@@ -60,6 +60,13 @@ void ids_ledger_entry_note_op(struct ids_ledger_entry *entry, const struct ids_t
     if (!entry->op || (!one && other)) entry->op = op + 1; /* one that says what it computes */
 }
 
+static int take_text(struct ids_ledger *ledger, uint32_t *own, const struct ids_ledger *theirs, uint32_t other) {
+    if (*own || !other) return 0;
+    struct ids_text text = ids_strings_text(&theirs->texts, other);
+    *own = ids_intern(&ledger->texts, text.at, text.length);
+    return *own == IDS_NO_TEXT ? -1 : 0;
+}
+
 int ids_ledger_entry_take(struct ids_ledger *ledger, struct ids_ledger_entry *entry, const struct ids_ledger *theirs,
                           const struct ids_ledger_entry *other, const struct ids_trace *trace) {
     if (other->op) ids_ledger_entry_note_op(entry, trace, other->op - 1);
@@ -75,10 +82,10 @@ int ids_ledger_entry_take(struct ids_ledger *ledger, struct ids_ledger_entry *en
         entry->evidence = other->evidence;
         entry->evidence_op = other->evidence_op;
     }
-    if (entry->recorded || !other->recorded) return 0;
-    struct ids_text recorded = ids_strings_text(&theirs->texts, other->recorded);
-    entry->recorded = ids_intern(&ledger->texts, recorded.at, recorded.length);
-    return entry->recorded == IDS_NO_TEXT ? -1 : 0;
+    return take_text(ledger, &entry->recorded, theirs, other->recorded) ||
+                   take_text(ledger, &entry->function, theirs, other->function)
+               ? -1
+               : 0;
 }
 
 void ids_ledger_done(struct ids_ledger *ledger) {

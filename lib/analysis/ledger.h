@@ -61,6 +61,8 @@ struct ids_ledger_entry {
     struct ids_recurrence recurs;      /* in which steps, over all devices */
     uint32_t evidence, evidence_op; /* an event of the longest interval: its name and its op, each index + 1; 0 none */
     uint8_t is_sampled;             /* its function or line is known from sampled stacks */
+    uint32_t function;              /* of the program, whose own doing it is: "load (src/train.py)", of all its lines;
+                                     * 0: unknown, or what holds that function up */
     uint32_t recorded;              /* of the host's accounts: what was recorded there, as the file calls it */
     uint32_t meanwhile;             /* of device.queue: what the host did for most of the longest interval, "host.sync
                                      * hipMemcpyWithStream" */

@@ -263,6 +263,7 @@ static int put_layer(struct folding *folding, const struct part *part, const cha
         if (layer.slowest && node->all.self_ps <= layer.slowest_ps) continue;
         layer.slowest = part->first[i].node;
         layer.slowest_ps = node->all.self_ps;
+        layer.source = node->source;
     }
     double variance = part->count > 1 ? (squares - sum * sum / n) / (n - 1) : NAN;
     layer.sd_ps = isnan(variance) ? NAN : variance > 0 ? sqrt(variance) : 0;

@@ -25,7 +25,10 @@ __attribute__((noinline)) static int find_idle_entry(struct ids_booking *booking
     struct ids_ledger_entry *entry = &booking->ledger->entries[made];
     if (!entry->recorded && recorded.length)
         entry->recorded = ids_intern(&booking->ledger->texts, recorded.at, recorded.length);
-    if (entry->recorded == IDS_NO_TEXT) return -1;
+    struct ids_text function = ids_idle_name_function(names, (enum ids_account)part->account, part->name);
+    if (!entry->function && function.length)
+        entry->function = ids_intern(&booking->ledger->texts, function.at, function.length);
+    if (entry->recorded == IDS_NO_TEXT || entry->function == IDS_NO_TEXT) return -1;
     if (where.length || part->account == IDS_HOST_PYTHON)
         entry->is_sampled |= (uint8_t)ids_idle_name_is_sampled(names, part->name);
     *ret_found = (struct ids_found_entry){(uint32_t)(made + 1) & 0xffffff, part->account};

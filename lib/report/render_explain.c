@@ -118,6 +118,23 @@ static void write_topic_figures(struct ids_painter *painter, const struct ids_to
     write_line(painter, "in this run", ids_phrase_end(painter, &phrase));
 }
 
+/* Of an account: which advice has a part of it together with others. */
+static void write_joint_advice(struct ids_painter *painter, const char *account) {
+    const struct ids_report *report = painter->report;
+    for (size_t i = 0; i < report->advice_count; i++) {
+        const struct ids_advice *advice = &report->advice[i];
+        struct ids_phrase phrase = ids_phrase_begin();
+        size_t own = 0;
+        while (own < advice->part_count && strcmp(advice->parts[own].account, account) != 0) own++;
+        if (own == advice->part_count) continue;
+        ids_phrase_add(&phrase, "%zu of WHAT TO DO is one piece over several accounts:", i + 1);
+        for (size_t p = 0; p < advice->part_count; p++)
+            ids_phrase_add(&phrase, "%s %s %s", p ? "," : "", advice->parts[p].account,
+                           ids_painter_value(painter, ids_real_value(IDS_UNIT_RATIO, advice->parts[p].share)));
+        write_line(painter, "advice", ids_phrase_end(painter, &phrase));
+    }
+}
+
 static void write_topic_tables(struct ids_painter *painter, const struct ids_topic *topic, const char *id) {
     for (const char *const *name = topic->tables; *name; name++) {
         const struct ids_table *table = ids_report_find_table(painter->report, *name);
@@ -146,6 +163,7 @@ int ids_render_explain(const struct ids_report *report, const struct ids_render 
     if (metric) write_metric(&painter, metric);
     if (table) write_columns(&painter, table);
     if (topic) write_topic_figures(&painter, topic);
+    if (topic) write_joint_advice(&painter, id);
     write_rows(&painter, metric);
     struct ids_phrase phrase = ids_phrase_begin();
     if (render->command) {

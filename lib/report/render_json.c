@@ -151,6 +151,18 @@ static void put_run(struct ids_json *json, const struct ids_report *report) {
     ids_json_end(json);
 }
 
+/* {"host.sync": 0.6, "host.dispatch": 0.4}: what the saving has of each account; only where it is of several. */
+static void put_accounts_of(struct ids_json *json, const struct ids_advice *advice) {
+    if (!advice->part_count) return;
+    ids_json_key(json, "accounts");
+    ids_json_object(json, IDS_JSON_INLINE);
+    for (size_t p = 0; p < advice->part_count; p++) {
+        ids_json_key(json, advice->parts[p].account);
+        ids_value_json(json, ids_real_value(IDS_UNIT_RATIO, advice->parts[p].share));
+    }
+    ids_json_end(json);
+}
+
 static void put_advice(struct ids_json *json, const struct ids_report *report) {
     ids_json_key(json, "advice");
     ids_json_array(json, IDS_JSON_BROKEN);
@@ -165,6 +177,7 @@ static void put_advice(struct ids_json *json, const struct ids_report *report) {
         put_text_if(json, "account", advice->account);
         put_text_if(json, "culprit", advice->culprit);
         put_text_if(json, "where", advice->where);
+        put_accounts_of(json, advice);
         put_text_if(json, "what", advice->what);
         put_text_if(json, "evidence", advice->evidence);
         put_text_if(json, "explain", advice->explain);

@@ -194,6 +194,7 @@ void ids_report_advice(struct ids_report *report, const struct ids_advice *advic
     place->account = keep(report, advice->account);
     place->culprit = keep(report, advice->culprit);
     place->where = keep(report, advice->where);
+    for (size_t p = 0; p < advice->part_count; p++) place->parts[p].account = keep(report, advice->parts[p].account);
     place->what = keep(report, advice->what);
     place->evidence = keep(report, advice->evidence);
     place->explain = keep(report, advice->explain);

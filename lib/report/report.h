@@ -155,6 +155,13 @@ struct ids_headline {
     int flags; /* enum ids_headline_flags */
 };
 
+/* What a saving has of one account. */
+struct ids_advice_part {
+    const char *account;
+    double share; /* of the saving */
+};
+enum { IDS_ADVICE_PARTS = 4 };
+
 struct ids_advice {
     /* By how much a step would become shorter (the window when there are no steps) if it were gone; -1 unknown.
      * Savings are disjoint. */
@@ -163,6 +170,8 @@ struct ids_advice {
     int64_t takes_ps;  /* where that is unknown: how long a step takes for it, 0 nothing; only for the order */
     int per_step;
     const char *account, *culprit, *where; /* of the ledger, with file:line, an op's path, what a rank did; NULL none */
+    struct ids_advice_part parts[IDS_ADVICE_PARTS]; /* where it is of several accounts, the largest first */
+    size_t part_count;                              /* 0: it is of `account` alone */
     const char *what;                      /* what was found and what to do */
     const char *evidence;                  /* the figures behind it */
     const char *explain;                   /* a metric id for the next command */

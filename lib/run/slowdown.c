@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAST_RECORDED = 3, SIDE_MOST = 20, LEAST_AROUND = 10 };
+enum { LEAST_RECORDED = 3, SIDE_MOST = 20, LEAST_AROUND = 10, LEAST_BESIDE = 5 };
 
 static int by_time(const void *a, const void *b) {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
@@ -24,6 +24,10 @@ static int64_t median_of(int64_t *times, size_t count) {
 
 static int is_quarter_longer(int64_t longer, int64_t than) {
     return longer - than > than / 4;
+}
+
+static int is_half_longer(int64_t longer, int64_t than) {
+    return longer - than > than / 2;
 }
 
 /* The report's steps: their times, and the places of the first and the last one. */
@@ -52,19 +56,34 @@ static size_t take_side(const struct ids_slowdown_step *steps, size_t count, siz
     return found;
 }
 
-/* The usual step around the window; 0: there are too few, or they are not alike. */
-static int64_t usual_around(const struct ids_slowdown_step *steps, size_t count, const size_t ends[2],
-                            size_t *ret_around) {
-    int64_t times[2 * SIDE_MOST];
-    size_t before = take_side(steps, count, ends[0], -1, times);
-    size_t after = take_side(steps, count, ends[1], 1, times + before), all = before + after;
-    if (!before || !after || all < LEAST_AROUND) return 0;
-    int64_t one = median_of(times, before), other = median_of(times + before, after);
-    if (is_quarter_longer(one, other) || is_quarter_longer(other, one)) return 0;
-    int64_t usual_ns = median_of(times, all);
-    if (is_quarter_longer(times[(all - 1) * 3 / 4], usual_ns)) return 0;
-    *ret_around = all;
-    return usual_ns;
+/* The steps around the window. */
+struct around {
+    int64_t times[2 * SIDE_MOST]; /* shortest first */
+    size_t before, after;
+    int64_t usual_ns, quartile_ns; /* their median, and the upper quartile; 0: there are none */
+    int is_alike;                  /* there are enough on both sides, and they take as long as each other */
+};
+
+static struct around look_around(const struct ids_slowdown_step *steps, size_t count, const size_t ends[2]) {
+    struct around around = {.is_alike = 0};
+    int64_t *times = around.times;
+    around.before = take_side(steps, count, ends[0], -1, times);
+    around.after = take_side(steps, count, ends[1], 1, times + around.before);
+    size_t all = around.before + around.after;
+    int64_t one = median_of(times, around.before), other = median_of(times + around.before, around.after);
+    if (!all) return around;
+    around.usual_ns = median_of(times, all);
+    around.quartile_ns = times[(all - 1) * 3 / 4];
+    around.is_alike = around.before && around.after && all >= LEAST_AROUND && !is_quarter_longer(one, other) &&
+                      !is_quarter_longer(other, one) && !is_quarter_longer(around.quartile_ns, around.usual_ns);
+    return around;
+}
+
+/* A quarter longer counts where the steps around are alike. What is half as long again as three quarters of them is no
+ * chance, though they be few or unlike. */
+static int is_slowed(const struct around *around, int64_t recorded_ns) {
+    if (around->is_alike) return recorded_ns - around->usual_ns >= around->usual_ns / 4;
+    return around->before + around->after >= LEAST_BESIDE && is_half_longer(recorded_ns, around->quartile_ns);
 }
 
 int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
@@ -76,8 +95,11 @@ int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const
     slowdown.recorded_ns = median_of(times, measured);
     free(times);
     if (measured < LEAST_RECORDED || ids_report_find_property(report, "kept")) return 0;
-    slowdown.usual_ns = usual_around(steps, count, ends, &slowdown.around);
-    if (!slowdown.usual_ns || slowdown.recorded_ns - slowdown.usual_ns < slowdown.usual_ns / 4) return 0;
+    const struct around around = look_around(steps, count, ends);
+    if (!is_slowed(&around, slowdown.recorded_ns)) return 0;
+    slowdown.usual_ns = around.usual_ns;
+    slowdown.around = around.before + around.after;
+    slowdown.side = !around.before ? "after" : !around.after ? "before" : "around";
     *ret_slowdown = slowdown;
     return 1;
 }
@@ -99,19 +121,18 @@ static int64_t saved_of(const struct ids_slowdown *slowdown, int64_t saves_ps) {
 void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report) {
     double times = (double)slowdown->recorded_ns / (double)slowdown->usual_ns;
     const char *usual = say_time(report, slowdown->usual_ns), *took = say_time(report, slowdown->recorded_ns);
-    ids_report_property(
-        report, "recording",
-        ids_text_value(ids_report_text(report,
-                                       "steps in the window took %.2f × as long as the %zu around it: %s "
-                                       "against %s",
-                                       times, slowdown->around, took, usual)));
+    ids_report_property(report, "recording",
+                        ids_text_value(ids_report_text(report,
+                                                       "steps in the window took %.2f × as long as the %zu %s it: %s "
+                                                       "against %s",
+                                                       times, slowdown->around, slowdown->side, took, usual)));
     for (size_t i = 0; i < report->advice_count; i++) {
         struct ids_advice *advice = &report->advice[i];
         if (!advice->per_step || advice->saves_ps <= 0) continue;
         advice->saves_ps = saved_of(slowdown, advice->saves_ps);
         advice->evidence = ids_report_text(report,
-                                           "%s; steps in the window took %.2f × as long as those around it: the "
+                                           "%s; steps in the window took %.2f × as long as those %s it: the "
                                            "saving is of one of %s",
-                                           advice->evidence ? advice->evidence : "", times, usual);
+                                           advice->evidence ? advice->evidence : "", times, slowdown->side, usual);
     }
 }

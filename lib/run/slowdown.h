@@ -4,9 +4,10 @@
  * window touches, at most twenty on either side, some on both and ten in all. Medians are held against one another; of
  * an even number it is the shorter one in the middle, so that one step that is slow by itself does not count.
  *
- * A program has slow steps of its own, and these are none of recording. So nothing is said where the median before the
- * window and that after it differ by more than a quarter, where the upper quartile of those around is more than a
- * quarter above their median, or where the window was kept because a step was slow. */
+ * A program has slow steps of its own, and these are none of recording. So where there are fewer of them, where the
+ * median before the window and that after it differ by more than a quarter, or where the upper quartile of those around
+ * is more than a quarter above their median, only more than one and a half times that quartile counts, of five steps or
+ * more. Nothing is said where the window was kept because a step was slow. */
 #ifndef IDS_LIB_RUN_SLOWDOWN_H
 #define IDS_LIB_RUN_SLOWDOWN_H
 
@@ -22,10 +23,11 @@ struct ids_slowdown_step {
 
 struct ids_slowdown {
     int64_t recorded_ns, usual_ns;
-    size_t around; /* how many steps took usual_ns */
+    size_t around;    /* of how many steps usual_ns is the median */
+    const char *side; /* where these are: around, before, after */
 };
 
-/* 1 and *ret_slowdown, where the steps of the report took at least a quarter longer; else 0. Without memory they did
+/* 1 and *ret_slowdown, where the steps of the report took at least so much longer; else 0. Without memory they did
  * not. The steps are in the order in which the program made them. */
 int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
                       struct ids_slowdown *ret_slowdown);

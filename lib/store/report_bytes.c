@@ -104,6 +104,11 @@ static void put_sentences(struct writer *writer, const struct ids_report *report
         put_text(writer, advice->account);
         put_text(writer, advice->culprit);
         put_text(writer, advice->where);
+        put_number(&writer->numbers, advice->part_count);
+        for (size_t p = 0; p < advice->part_count; p++) {
+            put_text(writer, advice->parts[p].account);
+            put_value(writer, ids_real_value(IDS_UNIT_RATIO, advice->parts[p].share));
+        }
         put_text(writer, advice->what);
         put_text(writer, advice->evidence);
         put_text(writer, advice->explain);
@@ -278,6 +283,14 @@ static void get_figures(struct reader *reader) {
     }
 }
 
+static void get_parts(struct reader *reader, struct ids_advice *advice) {
+    advice->part_count = get_choice(reader, IDS_ADVICE_PARTS + 1);
+    for (size_t p = 0; p < advice->part_count && !reader->damaged; p++) {
+        advice->parts[p].account = get_name(reader);
+        advice->parts[p].share = get_value(reader, IDS_UNIT_RATIO).d;
+    }
+}
+
 static void get_sentences(struct reader *reader) {
     size_t count = get_many(reader);
     for (size_t i = 0; i < count && !reader->damaged; i++) {
@@ -286,6 +299,7 @@ static void get_sentences(struct reader *reader) {
         advice.account = get_text(reader);
         advice.culprit = get_text(reader);
         advice.where = get_text(reader);
+        get_parts(reader, &advice);
         advice.what = get_text(reader);
         advice.evidence = get_text(reader);
         advice.explain = get_text(reader);

@@ -37,7 +37,8 @@ CREATE TABLE advice (       -- what to do, most saving first
     "where" TEXT,           -- file:line, the path of an op, what a rank did; NULL where that is not known
     what TEXT,              -- the advice
     evidence TEXT,          -- the figures behind it
-    explain TEXT            -- the metric behind it
+    explain TEXT,           -- the metric behind it
+    accounts TEXT           -- '{"host.sync":0.6,"host.dispatch":0.4}', shares of saves_ps; NULL: it is of `account` alone
 );
 CREATE TABLE diag (         -- what was capped, clipped, unmatched, repaired or lost
     run INTEGER NOT NULL,   -- run.id; 1 in the cache

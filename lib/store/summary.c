@@ -131,7 +131,20 @@ static int write_metrics(struct writer *writer, struct ids_rows *rows) {
     return code;
 }
 
+enum { PARTS_ROOM = IDS_ADVICE_PARTS * 96 };
+
+/* An object of JSON, which SQLite's json_each reads. Accounts have no letter that JSON escapes. NULL: no parts. */
+static const char *parts_in_json(const struct ids_advice *advice, char text[PARTS_ROOM]) {
+    size_t used = 0;
+    for (size_t p = 0; p < advice->part_count; p++)
+        used += (size_t)snprintf(text + used, PARTS_ROOM - used, "%s\"%.40s\":%.17g", p ? "," : "{",
+                                 advice->parts[p].account, advice->parts[p].share);
+    if (used) snprintf(text + used, PARTS_ROOM - used, "}");
+    return used ? text : NULL;
+}
+
 static int write_advice(struct writer *writer, struct ids_rows *rows) {
+    char parts[PARTS_ROOM]; /* as long as the row is not inserted */
     int code = 0;
     for (size_t i = 0; !code && i < writer->report->advice_count; i++) {
         const struct ids_advice *advice = &writer->report->advice[i];
@@ -147,6 +160,7 @@ static int write_advice(struct writer *writer, struct ids_rows *rows) {
         ids_rows_put_text(rows, advice->what);
         ids_rows_put_text(rows, advice->evidence);
         ids_rows_put_text(rows, advice->explain);
+        ids_rows_put_text(rows, parts_in_json(advice, parts));
         code = ids_rows_insert(rows, writer->err);
     }
     return code;
@@ -228,7 +242,7 @@ static int write_run(struct writer *writer, const char *key) {
     if (!code) code = write_meta(writer, "complete", NULL, writer->report->complete);
     if (!code) code = write_fixed(writer, "INSERT INTO property VALUES (?1,?,?,?)", write_properties);
     if (!code) code = write_fixed(writer, "INSERT INTO metric VALUES (?1,?,?,?,?,?,?,?)", write_metrics);
-    if (!code) code = write_fixed(writer, "INSERT INTO advice VALUES (?1,?,?,?,?,?,?,?,?)", write_advice);
+    if (!code) code = write_fixed(writer, "INSERT INTO advice VALUES (?1,?,?,?,?,?,?,?,?,?)", write_advice);
     if (!code) code = write_fixed(writer, "INSERT INTO diag VALUES (?1,?,?,?,?,?)", write_diags);
     if (!code) code = write_fixed(writer, "INSERT INTO report_table VALUES (?1,?,?,?,?)", write_table_list);
     for (size_t i = 0; !code && i < writer->report->table_count; i++)
@@ -383,6 +397,17 @@ static int read_metric(struct reader *reader, struct ids_rows *rows) {
     return 0;
 }
 
+static void get_parts(struct ids_report *report, const char *text, struct ids_advice *advice) {
+    char account[64];
+    double share;
+    int length;
+    while (text && advice->part_count < IDS_ADVICE_PARTS &&
+           sscanf(text, "%*1[{,]\"%63[^\"]\":%lf%n", account, &share, &length) == 2) {
+        advice->parts[advice->part_count++] = (struct ids_advice_part){ids_report_text(report, "%s", account), share};
+        text += length;
+    }
+}
+
 static int read_advice(struct reader *reader, struct ids_rows *rows) {
     struct ids_advice advice = {.saves_ps = ids_rows_get_int(rows, -1)};
     advice.per_step = ids_rows_get_int(rows, 0) != 0;
@@ -392,6 +417,7 @@ static int read_advice(struct reader *reader, struct ids_rows *rows) {
     advice.what = ids_rows_get_text(rows);
     advice.evidence = ids_rows_get_text(rows);
     advice.explain = ids_rows_get_text(rows);
+    get_parts(reader->report, ids_rows_get_text(rows), &advice);
     ids_report_advice(reader->report, &advice);
     return 0;
 }

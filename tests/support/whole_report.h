@@ -66,6 +66,8 @@ static void fill_report(struct ids_report *report) {
                                                    .account = "host.input",
                                                    .culprit = "load",
                                                    .where = "train.py:7",
+                                                   .parts = {{"host.input", 0.7}, {"host.sync", 0.3}},
+                                                   .part_count = 2,
                                                    .what = "feed it",
                                                    .evidence = "1,204 gaps",
                                                    .explain = "idle.total"});
@@ -123,6 +125,8 @@ static char *report_text(const struct ids_report *report) {
         print_text(out, advice->account);
         print_text(out, advice->culprit);
         print_text(out, advice->where);
+        for (size_t p = 0; p < advice->part_count; p++)
+            fprintf(out, " %s %.17g", advice->parts[p].account, advice->parts[p].share);
         print_text(out, advice->what);
         print_text(out, advice->evidence);
         print_text(out, advice->explain);

@@ -235,6 +235,21 @@ START_TEST(fused_layers_are_estimated) {
 }
 END_TEST
 
+/* What helps with compute is said, beside it or apart, or that nothing is known to help. */
+START_TEST(compute_ends_with_a_remedy_or_says_so) {
+    layers_of_a_tpu("");
+    const struct ids_advice *advice = about("computes nearly all of the time");
+    ck_assert_ptr_nonnull(advice);
+    ck_assert_msg(strstr(advice->what, ". No remedy is known: --explain work.compute lists its ops") != NULL, "%s",
+                  advice->what);
+    ids_report_done(&report);
+    layers_of_a_tpu("peak_teraflops_per_second=100.0 peak_hbm_bw_gigabytes_per_second=1000.0");
+    ck_assert_ptr_nonnull(about("at its roofline"));
+    ck_assert_ptr_null(strstr(about("computes nearly all of the time")->what, "No remedy"));
+    ids_report_done(&report);
+}
+END_TEST
+
 /* Thirty times 100 us: an MLP of 60 us, and a collective of 40 us in the scope sync. What a device waits there for its
  * peers is no layer's compute: all of it is the MLP's. */
 START_TEST(collectives_are_no_layers_compute) {
@@ -263,4 +278,4 @@ IDS_RUN_SUITE("advice_device", many_small_kernels_are_said, what_keeps_small_ker
               low_occupancy_is_said_where_the_device_computes, what_limits_the_occupancy_is_said,
               a_clock_that_is_held_back_is_said, ops_on_the_host_are_said, matrix_units_that_are_missed_are_said,
               cores_for_half_are_said, what_bounds_the_layers_is_said, layers_without_peaks_have_rates,
-              fused_layers_are_estimated, collectives_are_no_layers_compute)
+              fused_layers_are_estimated, compute_ends_with_a_remedy_or_says_so, collectives_are_no_layers_compute)

@@ -40,7 +40,7 @@ START_TEST(test_too_few) {
     record(1500000, 1500000, 1500000, 1500000);
     steps[43].is_recorded = steps[44].is_recorded = 0;
     ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 0);
-    record(1500000, 1500000, 1500000, 1500000);
+    record(1100000, 1100000, 1100000, 1100000);                                 /* half as long again is 1113 us */
     ck_assert_int_eq(ids_slowdown_find(steps + 40, 20, &report, &slowdown), 0); /* none before */
     ck_assert_int_eq(ids_slowdown_find(steps, 46, &report, &slowdown), 0);      /* none after */
     ck_assert_int_eq(ids_slowdown_find(steps + 35, 15, &report, &slowdown), 0); /* nine */
@@ -50,6 +50,26 @@ START_TEST(test_too_few) {
     ids_report_done(&report);
     ids_report_init(&report); /* no steps */
     ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 0);
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Twice as long is no chance, though there be few steps outside, or all on one side. */
+START_TEST(test_far_slower_beside_few) {
+    record(1500000, 1500000, 1500000, 1500000);
+    ck_assert_int_eq(ids_slowdown_find(steps + 40, 20, &report, &slowdown), 1);
+    ck_assert_uint_eq(slowdown.around, 14);
+    ck_assert_str_eq(slowdown.side, "after");
+    ck_assert_int_eq(ids_slowdown_find(steps + 35, 11, &report, &slowdown), 1);
+    ck_assert_uint_eq(slowdown.around, 5);
+    ck_assert_str_eq(slowdown.side, "before");
+    ck_assert_int_eq(slowdown.usual_ns, 742000);
+    ck_assert_int_eq(ids_slowdown_find(steps + 36, 10, &report, &slowdown), 0); /* four */
+    ck_assert_int_eq(ids_slowdown_find(steps + 38, 11, &report, &slowdown), 1);
+    ck_assert_str_eq(slowdown.side, "around");
+    ids_slowdown_tell(&slowdown, &report);
+    ck_assert_str_eq(ids_report_find_property(&report, "recording")->text,
+                     "steps in the window took 2.02 × as long as the 5 around it: 1.500 ms against 742.0 us");
     ids_report_done(&report);
 }
 END_TEST
@@ -68,15 +88,20 @@ START_TEST(test_nearest_steps) {
 }
 END_TEST
 
-/* The program itself becomes slower in the window, or quicker. */
+/* The program itself becomes slower in the window, or quicker: what is longer than on either side, by half, counts. */
 START_TEST(test_sides_differ) {
-    record(6664000, 6664000, 6664000, 6664000);
+    record(1380000, 1380000, 1380000, 1380000);
     for (int i = 46; i < STEPS; i++) steps[i].took_ns = 925000; /* a quarter longer is 927.5 us */
     ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 1);
     for (int i = 46; i < STEPS; i++) steps[i].took_ns = 930000;
     ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 0);
+    record(1100000, 1100000, 1100000, 1100000);
     for (int i = 46; i < STEPS; i++) steps[i].took_ns = 590000;
     ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 0);
+    record(14840000, 14840000, 14840000, 14840000);
+    for (int i = 46; i < STEPS; i++) steps[i].took_ns = 930000;
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 1);
+    ck_assert_int_eq(slowdown.usual_ns, 742000);
     ids_report_done(&report);
 }
 END_TEST
@@ -102,7 +127,7 @@ END_TEST
 
 START_TEST(test_told) {
     record(1000, 1000, 1000, 1000);
-    slowdown = (struct ids_slowdown){1484000, 742000, 40};
+    slowdown = (struct ids_slowdown){1484000, 742000, 40, "around"};
     ids_report_advice(&report, &(struct ids_advice){.saves_ps = 1040000000, .per_step = 1, .evidence = "most"});
     ids_report_advice(&report, &(struct ids_advice){.saves_ps = 1040000000, .evidence = "most"}); /* of the window */
     ids_report_advice(&report, &(struct ids_advice){.saves_ps = -1, .per_step = 1, .evidence = "most"});
@@ -121,5 +146,5 @@ START_TEST(test_told) {
 }
 END_TEST
 
-IDS_RUN_SUITE("slowdown", test_found, test_too_few, test_nearest_steps, test_sides_differ, test_slow_by_itself,
-              test_kept_for_a_step, test_told)
+IDS_RUN_SUITE("slowdown", test_found, test_too_few, test_far_slower_beside_few, test_nearest_steps, test_sides_differ,
+              test_slow_by_itself, test_kept_for_a_step, test_told)
