@@ -16,10 +16,13 @@ static int is(const struct ids_json_span *span, const char *text, size_t length)
 
 /* A place for one more member, which counts once member_count is raised: keys and values are read where they stay. NULL
  * when memory ran out. */
-static struct ids_chrome_member *next_member(struct ids_chrome_event *event) {
-    struct ids_chrome_member *member = IDS_PUSH(event->members, event->member_count, event->room);
-    if (member) event->member_count--;
-    return member;
+static inline struct ids_chrome_member *next_member(struct ids_chrome_event *event) {
+    if (event->member_count == event->room) {
+        struct ids_chrome_member *grown = ids_vec_grow(event->members, &event->room, sizeof *grown);
+        if (!grown) return NULL;
+        event->members = grown;
+    }
+    return &event->members[event->member_count];
 }
 
 /* What the reader takes a key of an element for. */
@@ -27,12 +30,13 @@ enum place { OTHER, TS, DUR, PID, TID, NAME, PHASE, ARGS, CAT, ID, ID2 };
 
 static void learn(struct ids_chrome_guess *guess, const char *start, const char *end, const struct ids_json_span *key,
                   enum place place) {
-    size_t length = (size_t)(end - start), first = length < sizeof guess->word ? length : sizeof guess->word;
+    size_t length = (size_t)(end - start), first = length < sizeof guess->words ? length : sizeof guess->words;
     guess->length = 0;
     if (length > sizeof guess->text || key->escaped) return;
-    guess->word = guess->mask = 0;
-    memcpy(&guess->word, start, first);
-    memset(&guess->mask, 0xff, first);
+    memset(guess->words, 0, sizeof guess->words);
+    memset(guess->masks, 0, sizeof guess->masks);
+    memcpy(guess->words, start, first);
+    memset(guess->masks, 0xff, first);
     memcpy(guess->text, start, length);
     guess->length = (uint8_t)length;
     guess->key_at = (uint8_t)(key->at - start);
@@ -41,13 +45,13 @@ static void learn(struct ids_chrome_guess *guess, const char *start, const char 
 }
 
 /* The scan stands where the guess stood, between the same neighbours, so the same bytes mean the same event. */
-static int holds(const struct ids_chrome_guess *guess, const struct ids_json_scan *scan) {
-    uint64_t word;
+static inline int holds(const struct ids_chrome_guess *guess, const struct ids_json_scan *scan) {
+    uint64_t words[2];
     if (!guess->length || (size_t)(scan->end - scan->at) < sizeof guess->text) return 0;
-    memcpy(&word, scan->at, sizeof word);
-    return (word & guess->mask) == guess->word &&
-           (guess->length <= sizeof word ||
-            !memcmp(scan->at + sizeof word, guess->text + sizeof word, guess->length - sizeof word));
+    memcpy(words, scan->at, sizeof words);
+    if ((words[0] & guess->masks[0]) != guess->words[0] || (words[1] & guess->masks[1]) != guess->words[1]) return 0;
+    return guess->length <= sizeof words ||
+           !memcmp(scan->at + sizeof words, guess->text + sizeof words, guess->length - sizeof words);
 }
 
 static enum place place_of(const struct ids_json_span *key) {
@@ -84,17 +88,19 @@ static struct ids_chrome_guess *guess_at(struct ids_chrome_guesses *places, size
     return &guesses->of[guesses->last];
 }
 
-/* The next key of an object, the `number`-th of it. */
-static enum ids_json_result next_key(struct ids_json_scan *scan, struct ids_chrome_guesses *places, size_t number,
+static inline enum ids_json_result take_guessed(struct ids_json_scan *scan, const struct ids_chrome_guess *guess,
+                                                struct ids_json_span *ret_key, enum place *ret_place) {
+    *ret_key = (struct ids_json_span){scan->at + guess->key_at, guess->key_length, IDS_JSON_STRING, 0};
+    *ret_place = (enum place)guess->place;
+    scan->at += guess->length;
+    return IDS_JSON_OK;
+}
+
+static enum ids_json_result find_key(struct ids_json_scan *scan, struct ids_chrome_guesses *places, size_t number,
                                      struct ids_json_span *ret_key, enum place *ret_place) {
     int is_held;
     struct ids_chrome_guess *guess = guess_at(places, number, scan, &is_held);
-    if (is_held) {
-        *ret_key = (struct ids_json_span){scan->at + guess->key_at, guess->key_length, IDS_JSON_STRING, 0};
-        *ret_place = (enum place)guess->place;
-        scan->at += guess->length;
-        return IDS_JSON_OK;
-    }
+    if (is_held) return take_guessed(scan, guess, ret_key, ret_place);
     const char *start = scan->at;
     int first = number == 0;
     enum ids_json_result result = ids_json_member(scan, &first, ret_key);
@@ -102,6 +108,16 @@ static enum ids_json_result next_key(struct ids_json_scan *scan, struct ids_chro
     *ret_place = place_of(ret_key);
     if (guess) learn(guess, start, scan->at, ret_key, *ret_place);
     return IDS_JSON_OK;
+}
+
+/* The next key of an object, the `number`-th of it; mostly it is that of the element before. */
+static inline enum ids_json_result next_key(struct ids_json_scan *scan, struct ids_chrome_guesses *places,
+                                            size_t number, struct ids_json_span *ret_key, enum place *ret_place) {
+    if (number < IDS_CHROME_GUESSES) {
+        const struct ids_chrome_guess *guess = &places[number].of[places[number].last];
+        if (holds(guess, scan)) return take_guessed(scan, guess, ret_key, ret_place);
+    }
+    return find_key(scan, places, number, ret_key, ret_place);
 }
 
 /* The members of `args`. */

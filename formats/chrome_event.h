@@ -11,7 +11,7 @@ struct ids_chrome_member {
 
 /* What stood in front of a value: comma, quotes, key and colon as they were written. */
 struct ids_chrome_guess {
-    uint64_t word, mask; /* its first eight bytes */
+    uint64_t words[2], masks[2]; /* its first sixteen bytes */
     char text[40];
     uint8_t length; /* 0: none */
     uint8_t key_at, key_length;

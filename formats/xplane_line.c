@@ -32,6 +32,16 @@ static inline int take_bytes(struct ids_pb *pb, struct ids_pb *ret_payload) {
     return 0;
 }
 
+/* A number that ends before pb->end. What may be looked at reaches on to `limit`: a number is decoded at once where the
+ * bytes behind it are there as well. 0, or -1 when it is malformed. */
+__attribute__((always_inline)) static inline int take_number(struct ids_pb *pb, const uint8_t *limit,
+                                                             uint64_t *ret_value) {
+    struct ids_pb wide = {pb->at, limit};
+    if (ids_pb_varint(&wide, ret_value) != 1 || wide.at > pb->end) return -1;
+    pb->at = wide.at;
+    return 0;
+}
+
 static int unnamed_key(struct ids_xplane_reader *reader, uint64_t id, uint32_t *ret_key, struct ids_error *err) {
     char name[32];
     if (reader->is_of_part) return ids_xplane_corrupt(err, 0, "a stat without a name");
@@ -102,6 +112,61 @@ __attribute__((always_inline)) static inline int read_stat(struct ids_xplane_rea
     return arg->key == IDS_IDMAP_NONE ? unnamed_key(reader, id, &arg->key, err) : 0;
 }
 
+/* A stat as nearly all are written, behind its tag: its length, an id below 128 of a known name, and one number. 1 and
+ * *ret_arg; 0: it is another one, and nothing is read. */
+__attribute__((always_inline)) static inline int take_plain_stat(const struct ids_xplane_reader *reader,
+                                                                 struct ids_pb *pb, const uint8_t *limit,
+                                                                 struct ids_arg *ret_arg) {
+    enum { LENGTH, ID_TAG, ID, VALUE_TAG, VALUE }; /* where they stand */
+    const uint8_t *at = pb->at;
+    if (pb->end - at <= VALUE || at[LENGTH] >= 0x80 || at[LENGTH] >= pb->end - at) return 0;
+    if (at[ID_TAG] != TAG(STAT_METADATA_ID, IDS_PB_VARINT) || at[ID] >= 0x80) return 0;
+    struct ids_pb value = {at + VALUE, limit};
+    uint64_t number;
+    if (ids_pb_varint(&value, &number) != 1 || value.at != at + 1 + at[LENGTH]) return 0;
+    uint32_t key = ids_idmap_get(&reader->stat_texts, at[ID]);
+    if (key == IDS_IDMAP_NONE) return 0;
+    uint8_t type = IDS_VALUE_INT;
+    if (at[VALUE_TAG] == TAG(STAT_REF, IDS_PB_VARINT)) {
+        number = ids_idmap_get(&reader->stat_texts, number);
+        if (number == IDS_IDMAP_NONE) return 0;
+        type = IDS_VALUE_TEXT;
+    } else if (at[VALUE_TAG] == TAG(STAT_UINT, IDS_PB_VARINT)) {
+        type = IDS_VALUE_UINT;
+    } else if (at[VALUE_TAG] != TAG(STAT_INT, IDS_PB_VARINT)) {
+        return 0;
+    }
+    *ret_arg = (struct ids_arg){.key = key, .type = type, .u = number};
+    pb->at = value.at;
+    return 1;
+}
+
+/* The event's stats that come one behind the other, from the first one's length on. */
+__attribute__((always_inline)) static inline int read_stats(struct ids_xplane_reader *reader, struct ids_pb *pb,
+                                                            const uint8_t *limit, uint64_t offset,
+                                                            struct ids_error *err) {
+    const uint8_t *begin = pb->at - 1;
+    for (;;) {
+        struct ids_arg *arg = reader->args + reader->arg_count, *end = reader->args + reader->arg_room;
+        for (; arg < end && take_plain_stat(reader, pb, limit, arg); arg++) {
+            if (pb->at == pb->end || *pb->at != TAG(EVENT_STATS, IDS_PB_BYTES)) {
+                reader->arg_count = (size_t)(arg + 1 - reader->args);
+                return 0;
+            }
+            pb->at++;
+        }
+        reader->arg_count = (size_t)(arg - reader->args);
+        offset += (uint64_t)(pb->at - 1 - begin);
+        begin = pb->at - 1;
+        struct ids_pb payload;
+        if (take_bytes(pb, &payload)) return ids_xplane_corrupt(err, offset, "malformed event");
+        int code = read_stat(reader, payload, offset, err);
+        if (code) return code;
+        if (pb->at == pb->end || *pb->at != TAG(EVENT_STATS, IDS_PB_BYTES)) return 0;
+        pb->at++;
+    }
+}
+
 int ids_xplane_read_stat(struct ids_xplane_reader *reader, struct ids_pb pb, uint64_t offset, struct ids_error *err) {
     return read_stat(reader, pb, offset, err);
 }
@@ -144,34 +209,36 @@ static int lost_name(struct ids_xplane_reader *reader, uint64_t metadata_id, uin
     return code;
 }
 
-static int read_event(struct ids_xplane_reader *reader, const struct line *line, struct ids_pb pb, uint64_t offset,
-                      struct ids_error *err) {
-    uint64_t metadata_id = 0, offset_ps = 0, duration_ps = 0, occurrences = 0;
+/* What an event says of itself. */
+struct fields {
+    uint64_t metadata_id, offset_ps, duration_ps;
+};
+
+/* The fields that follow in whatever order, pb standing at one. */
+static int read_fields(struct ids_xplane_reader *reader, struct ids_pb pb, const uint8_t *limit, uint64_t offset,
+                       struct fields *fields, struct ids_error *err) {
+    uint64_t occurrences = 0;
     const uint8_t *begin = pb.at;
-    struct ids_pb payload;
     int code;
-    reader->arg_count = 0;
     while (pb.at < pb.end) {
         const uint8_t *field = pb.at;
         int bad = 0;
         switch (*pb.at++) {
         case TAG(EVENT_METADATA_ID, IDS_PB_VARINT):
-            bad = ids_pb_varint(&pb, &metadata_id) != 1;
+            bad = take_number(&pb, limit, &fields->metadata_id);
             break;
         case TAG(EVENT_OFFSET_PS, IDS_PB_VARINT):
-            bad = ids_pb_varint(&pb, &offset_ps) != 1;
+            bad = take_number(&pb, limit, &fields->offset_ps);
             break;
         case TAG(EVENT_DURATION_PS, IDS_PB_VARINT):
-            bad = ids_pb_varint(&pb, &duration_ps) != 1;
+            bad = take_number(&pb, limit, &fields->duration_ps);
             break;
         case TAG(EVENT_STATS, IDS_PB_BYTES):
-            bad = take_bytes(&pb, &payload);
-            if (bad) break;
-            code = read_stat(reader, payload, offset + (uint64_t)(field - begin), err);
+            code = read_stats(reader, &pb, limit, offset + (uint64_t)(field - begin), err);
             if (code) return code;
             break;
         case TAG(EVENT_OCCURRENCES, IDS_PB_VARINT): { /* an aggregated event: it has no place in time */
-            bad = ids_pb_varint(&pb, &occurrences) != 1;
+            bad = take_number(&pb, limit, &occurrences);
             struct ids_arg *arg = IDS_PUSH(reader->args, reader->arg_count, reader->arg_room);
             if (!arg) return ids_no_memory(err);
             *arg = (struct ids_arg){.key = reader->num_occurrences, .type = IDS_VALUE_INT, .u = occurrences};
@@ -183,18 +250,44 @@ static int read_event(struct ids_xplane_reader *reader, const struct line *line,
         }
         if (bad) return ids_xplane_corrupt(err, offset + (uint64_t)(field - begin), "malformed event");
     }
+    return 0;
+}
+
+/* Takes the field where it is the next one; what is malformed is left to read_fields. */
+__attribute__((always_inline)) static inline void take_if_next(struct ids_pb *pb, const uint8_t *limit, uint8_t tag,
+                                                               uint64_t *ret_value) {
+    struct ids_pb behind = {pb->at + 1, pb->end};
+    if (pb->at < pb->end && *pb->at == tag && !take_number(&behind, limit, ret_value)) pb->at = behind.at;
+}
+
+/* An event; `limit`: until where bytes may be looked at, at least its end. Writers put the fields in the order of their
+ * numbers, and the stats last: so they are read without a switch. */
+__attribute__((always_inline)) static inline int read_event(struct ids_xplane_reader *reader, const struct line *line,
+                                                            struct ids_pb pb, const uint8_t *limit, uint64_t offset,
+                                                            struct ids_error *err) {
+    struct fields fields = {0};
+    const uint8_t *begin = pb.at;
+    int code;
+    reader->arg_count = 0;
+    take_if_next(&pb, limit, TAG(EVENT_METADATA_ID, IDS_PB_VARINT), &fields.metadata_id);
+    take_if_next(&pb, limit, TAG(EVENT_OFFSET_PS, IDS_PB_VARINT), &fields.offset_ps);
+    take_if_next(&pb, limit, TAG(EVENT_DURATION_PS, IDS_PB_VARINT), &fields.duration_ps);
+    if (pb.at < pb.end) {
+        code = read_fields(reader, pb, limit, offset + (uint64_t)(pb.at - begin), &fields, err);
+        if (code) return code;
+    }
     struct ids_slice slice = {
-        .duration_ps = (int64_t)duration_ps,
-        .name = ids_idmap_get(&reader->event_names, metadata_id),
+        .duration_ps = (int64_t)fields.duration_ps,
+        .name = ids_idmap_get(&reader->event_names, fields.metadata_id),
         .args = reader->args,
         .arg_count = (uint32_t)reader->arg_count,
     };
-    if (line->no_time || __builtin_add_overflow(line->timestamp_ps, (int64_t)offset_ps, &slice.start_ps)) {
+    if (line->no_time || __builtin_add_overflow(line->timestamp_ps, (int64_t)fields.offset_ps, &slice.start_ps)) {
         reader->without_time++;
         return 0;
     }
-    if (slice.name == IDS_IDMAP_NONE && (code = lost_name(reader, metadata_id, &slice.name, err))) return code;
-    if (reader->has_forms && !duration_ps) take_form(reader, &slice);
+    if (slice.name == IDS_IDMAP_NONE && (code = lost_name(reader, fields.metadata_id, &slice.name, err))) return code;
+    if (reader->has_forms && !fields.duration_ps) take_form(reader, &slice);
     reader->events++;
     return reader->sink->ops->slice(reader->sink, line->track, &slice, err);
 }
@@ -262,7 +355,7 @@ int ids_xplane_read_line(struct ids_xplane_reader *reader, struct ids_span_bytes
             uint64_t event_length;
             if (ids_pb_varint(&next, &event_length) != 1 || event_length > (uint64_t)(next.end - next.at)) break;
             struct ids_pb event = {next.at, next.at + event_length};
-            code = read_event(reader, &line, event, at + (uint64_t)(next.at - bytes), err);
+            code = read_event(reader, &line, event, pb.end, at + (uint64_t)(next.at - bytes), err);
             if (code) return code;
             pb.at = event.end;
         }
@@ -285,7 +378,7 @@ int ids_xplane_read_line(struct ids_xplane_reader *reader, struct ids_span_bytes
         if (code) return code;
         if (!bytes) continue;
         struct ids_pb event = {bytes, bytes + field.payload.length};
-        code = read_event(reader, &line, event, field.payload.at, err);
+        code = read_event(reader, &line, event, event.end, field.payload.at, err);
         if (code) return code;
     }
     return reader->sink->ops->track_end(reader->sink, line.track, err);

@@ -138,7 +138,7 @@ int ids_book_pending(struct ids_booking *booking, struct ids_error *err) {
     if (interval->to_ps <= interval->from_ps) return 0;
     int failed = interval->entry == IDS_NONE ? await(booking, interval) : book_entry(booking, interval, booking->place);
     ids_strip_add(booking->strip, (enum ids_account)interval->account, interval->from_ps, interval->to_ps);
-    if (failed || (booking->past && ids_past_add(&booking->past[booking->device], interval))) return ids_no_memory(err);
+    if (failed || (booking->own_past && ids_past_add(booking->own_past, interval))) return ids_no_memory(err);
     booking->visited++;
     return booking->visitor ? booking->visitor->interval(booking->visitor->context, interval, err) : 0;
 }
@@ -166,18 +166,6 @@ int ids_booking_end_device(struct ids_booking *booking, struct ids_error *err) {
         *share = (struct ids_entry_share){booking->device, (uint32_t)e, time_ps};
     }
     return 0;
-}
-
-static int put(struct ids_booking *booking, const struct ids_ledger_interval *interval, struct ids_error *err) {
-    struct ids_ledger_interval *pending = &booking->pending;
-    if (pending->to_ps == interval->from_ps && pending->entry == interval->entry && pending->step == interval->step &&
-        pending->state == interval->state && pending->known == interval->known && pending->event == interval->event) {
-        pending->to_ps = interval->to_ps;
-        return 0;
-    }
-    int code = ids_book_pending(booking, err);
-    *pending = *interval;
-    return code;
 }
 
 /* The step that the next moment is in, or before. */
@@ -222,16 +210,10 @@ static int put_part(struct ids_booking *booking, struct ids_ledger_interval *res
     if (in_window && busy->end_ps < part.to_ps) part.to_ps = busy->end_ps;
     if (in_window) part.state |= IDS_IS_IN_WINDOW;
     rest->from_ps = part.to_ps;
-    return put(booking, &part, err);
+    return ids_booking_put(booking, &part, err);
 }
 
-/* Cuts at the ends of the window and of steps; uses the interval up. */
-int ids_book(struct ids_booking *booking, struct ids_ledger_interval *interval, struct ids_error *err) {
-    if (interval->from_ps >= booking->least_ps && interval->to_ps <= booking->most_ps) {
-        interval->step = booking->step;
-        interval->state |= IDS_IS_IN_WINDOW;
-        return put(booking, interval, err);
-    }
+int ids_book_in_parts(struct ids_booking *booking, struct ids_ledger_interval *interval, struct ids_error *err) {
     int code = 0;
     while (interval->from_ps < interval->to_ps && !code) code = put_part(booking, interval, err);
     set_bounds(booking);

@@ -36,7 +36,8 @@ struct ids_wait {
 /* An entry that was found before, and for which account; number 0: none. */
 struct ids_found_entry {
     uint32_t number : 24; /* of the entry + 1 */
-    uint32_t account : 8;
+    uint32_t account : 7;
+    uint32_t is_guess : 1; /* of an idle part: ids_idle_name_is_guess */
 };
 
 /* Of all devices, or of some of them, which are booked beside others (booking_parts.c). */
@@ -62,9 +63,10 @@ struct ids_booking {
     struct ids_own_share *own; /* by entry */
     size_t own_room;
     int64_t least_of[IDS_ACCOUNT_COUNT]; /* a longer interval is one of the account's longest */
-    int counts_steps;      /* what entries have is of the steps, where there are steps; else of the window */
-    struct ids_past *past; /* by active device; NULL where nobody meets */
-    uint32_t *busy_of;     /* by trace->devices: index of analysis->busy */
+    int counts_steps;          /* what entries have is of the steps, where there are steps; else of the window */
+    struct ids_past *past;     /* by active device; NULL where nobody meets */
+    struct ids_past *own_past; /* of the device that is swept; NULL where nobody meets */
+    uint32_t *busy_of;         /* by trace->devices: index of analysis->busy */
     struct ids_wait *waits;
     size_t wait_count, wait_room;
     size_t visited;
@@ -83,10 +85,30 @@ void ids_booking_done(struct ids_booking *booking);
 /* An entry, with room for what devices have of it; -1 when memory ran out. */
 int64_t ids_booking_entry(struct ids_booking *booking, enum ids_account account, struct ids_text culprit,
                           struct ids_text where);
-/* Cuts at the ends of the window and of steps; uses the interval up. */
-int ids_book(struct ids_booking *booking, struct ids_ledger_interval *interval, struct ids_error *err);
 /* Sums up an interval that does not grow any more, and hands it on. */
 int ids_book_pending(struct ids_booking *booking, struct ids_error *err);
+/* Takes an interval that nothing cuts: what is the same as before makes that grow. */
+static inline int ids_booking_put(struct ids_booking *booking, const struct ids_ledger_interval *interval,
+                                  struct ids_error *err) {
+    struct ids_ledger_interval *pending = &booking->pending;
+    if (pending->to_ps == interval->from_ps && pending->entry == interval->entry && pending->step == interval->step &&
+        pending->state == interval->state && pending->known == interval->known && pending->event == interval->event) {
+        pending->to_ps = interval->to_ps;
+        return 0;
+    }
+    int code = ids_book_pending(booking, err);
+    *pending = *interval;
+    return code;
+}
+/* Cuts at the ends of the window and of steps; uses the interval up. */
+int ids_book_in_parts(struct ids_booking *booking, struct ids_ledger_interval *interval, struct ids_error *err);
+static inline int ids_book(struct ids_booking *booking, struct ids_ledger_interval *interval, struct ids_error *err) {
+    if (interval->from_ps < booking->least_ps || interval->to_ps > booking->most_ps)
+        return ids_book_in_parts(booking, interval, err);
+    interval->step = booking->step;
+    interval->state |= IDS_IS_IN_WINDOW;
+    return ids_booking_put(booking, interval, err);
+}
 /* Sums up one of the step at `place` that nothing cuts and nothing makes grow. */
 int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place);
 /* One of the account's longest intervals, where it is longer than the least of these. */

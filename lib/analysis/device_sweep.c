@@ -164,7 +164,6 @@ static void close_ended(struct gathering *gathering, int64_t now_ps) {
 }
 
 static void open_op(struct gathering *gathering, const struct ids_event *event) {
-    if (gathering->first_end_ps <= event->start_ps) close_ended(gathering, event->start_ps);
     struct lane *lane = &gathering->lanes[event->track];
     /* What only overlaps is a sibling on another lane, whose time stays its own. */
     while (lane->depth && lane->stack[lane->depth - 1].event->end_ps < event->end_ps) close_op(gathering, lane);
@@ -218,7 +217,13 @@ static int gather(struct gathering *gathering, const struct ids_busy *busy) {
             gathering->beyond = event;
             break;
         }
-        open_op(gathering, event);
+        if (gathering->open_count && gathering->first_end_ps <= event->start_ps)
+            close_ended(gathering, event->start_ps);
+        int is_alone = !gathering->open_count && cursor.at < cursor.end && cursor.at->start_ps >= event->end_ps;
+        if (is_alone)
+            add_own(gathering, event, event->start_ps, event->end_ps);
+        else
+            open_op(gathering, event);
     }
     if (!gathering->failed) close_ended(gathering, INT64_MAX);
     cursor = ids_cursor_over(&busy->device->activity);

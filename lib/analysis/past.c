@@ -6,16 +6,8 @@
 
 #include <stdlib.h>
 
-/* Shorter pieces are added to the piece before: single launches of an awaited device do not matter. */
-#define LEAST_PS ((int64_t)20000000)
-
-/* Waiting for others, or exchanging with them. */
-static int is_of_meetings(uint8_t account) {
-    return account == IDS_COMM_WAIT || account == IDS_COMM_TRANSFER;
-}
-
 static int is_meeting(const struct ids_ledger *ledger, uint32_t entry) {
-    return entry == IDS_NONE || is_of_meetings(ledger->entries[entry].account);
+    return entry == IDS_NONE || ids_is_of_meetings(ledger->entries[entry].account);
 }
 
 static int is_work(const struct ids_ledger *ledger, uint32_t entry) {
@@ -26,17 +18,15 @@ static uint32_t entry_of(const struct ids_ledger_interval *interval) {
     return interval->account == IDS_COMM_WAIT ? IDS_NONE : interval->entry;
 }
 
-/* Whether the device goes on with what its past has last, or does something else for too short a time. */
+/* Whether the device goes on with what its past has last. */
 static int goes_on(const struct ids_past *past, const struct ids_ledger_interval *interval) {
     uint8_t account = interval->account, last = past->last;
     if (!past->count) return 0;
-    /* where it met others is told however short that was, and that it went on */
-    if (interval->to_ps - interval->from_ps < LEAST_PS && !is_of_meetings(account) && !is_of_meetings(last)) return 1;
     if (account == IDS_WORK_COMPUTE && last == IDS_WORK_COMPUTE) return 1; /* which op is no cause */
     return past->at[past->count - 1].entry == entry_of(interval);
 }
 
-int ids_past_add(struct ids_past *past, const struct ids_ledger_interval *interval) {
+int ids_past_add_long(struct ids_past *past, const struct ids_ledger_interval *interval) {
     if (goes_on(past, interval)) return 0;
     struct ids_past_piece *piece = IDS_PUSH(past->at, past->count, past->room);
     if (!piece) return -1;

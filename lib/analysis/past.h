@@ -17,8 +17,22 @@ struct ids_past {
     uint8_t last; /* the account of the last one */
 };
 
+/* Shorter pieces are added to the piece before: single launches of an awaited device do not matter. */
+#define IDS_PAST_LEAST_PS INT64_C(20000000)
+
+/* Waiting for others, or exchanging with them. */
+static inline int ids_is_of_meetings(uint8_t account) {
+    return account == IDS_COMM_WAIT || account == IDS_COMM_TRANSFER;
+}
+
 /* Takes the device's next interval. 0, or -1 when memory ran out. */
-int ids_past_add(struct ids_past *past, const struct ids_ledger_interval *interval);
+int ids_past_add_long(struct ids_past *past, const struct ids_ledger_interval *interval);
+static inline int ids_past_add(struct ids_past *past, const struct ids_ledger_interval *interval) {
+    int is_short = interval->to_ps - interval->from_ps < IDS_PAST_LEAST_PS;
+    /* Where it met others is told however short that was, and that it went on. */
+    if (past->count && is_short && !ids_is_of_meetings(interval->account) && !ids_is_of_meetings(past->last)) return 0;
+    return ids_past_add_long(past, interval);
+}
 void ids_past_done(struct ids_past *past);
 
 /* Why a device came late while another one waited for it in [from, to): the entry that took it longer than the

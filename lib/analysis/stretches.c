@@ -31,15 +31,9 @@ __attribute__((noinline)) static int find_idle_entry(struct ids_booking *booking
     if (entry->recorded == IDS_NO_TEXT || entry->function == IDS_NO_TEXT) return -1;
     if (where.length || part->account == IDS_HOST_PYTHON)
         entry->is_sampled |= (uint8_t)ids_idle_name_is_sampled(names, part->name);
-    *ret_found = (struct ids_found_entry){(uint32_t)(made + 1) & 0xffffff, part->account};
+    *ret_found = (struct ids_found_entry){(uint32_t)(made + 1) & 0xffffff, (uint32_t)part->account & 0x7f,
+                                          (uint32_t)ids_idle_name_is_guess(names, part->name) & 1};
     return 0;
-}
-
-/* A place that other calls of the same tell is inferred, whatever covers the time. */
-static enum ids_known known_of(struct ids_booking *booking, const struct ids_idle_part *part) {
-    if (part->known == IDS_RECORDED && ids_idle_name_is_guess(ids_host_time_names(booking->host_time), part->name))
-        return IDS_PLACE_INFERRED;
-    return (enum ids_known)part->known;
 }
 
 static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
@@ -49,6 +43,8 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
         return ids_no_memory(err);
     uint32_t entry = found->number - 1;
     name_gap(booking, entry, part->from_ps, part->to_ps);
+    /* A place that other calls of the same tell is inferred, whatever covers the time. */
+    int is_guess = part->known == IDS_RECORDED && found->is_guess;
     struct ids_ledger_interval interval = {.from_ps = part->from_ps,
                                            .to_ps = part->to_ps,
                                            .event = part->event,
@@ -56,7 +52,7 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
                                            .entry = entry,
                                            .state = booking->stretch->state,
                                            .account = part->account,
-                                           .known = (uint8_t)known_of(booking, part)};
+                                           .known = is_guess ? IDS_PLACE_INFERRED : part->known};
     return ids_book(booking, &interval, err);
 }
 
@@ -109,7 +105,7 @@ static int entry_of_work(struct ids_booking *booking, enum ids_account account, 
         int64_t entry = ids_booking_entry(booking, account, name_of_work(trace, event), place_of_work(trace, event));
         if (entry < 0) return -1;
         if (event->op != IDS_NONE) ids_ledger_entry_note_op(&booking->ledger->entries[entry], trace, event->op);
-        *found = (struct ids_found_entry){(uint32_t)(entry + 1) & 0xffffff, account};
+        *found = (struct ids_found_entry){.number = (uint32_t)(entry + 1) & 0xffffff, .account = account & 0x7f};
     }
     *ret_entry = found->number - 1;
     return 0;
@@ -217,6 +213,7 @@ int ids_book_device(struct ids_booking *booking, uint32_t index, struct ids_erro
     const struct ids_analysis *analysis = booking->analysis;
     struct ids_busy *busy = booking->busy = &analysis->busy[index];
     booking->device = index;
+    booking->own_past = booking->past ? &booking->past[index] : NULL;
     booking->steps = ids_booking_steps(booking, index);
     booking->least_ps = INT64_MAX; /* set by the first one */
     ids_booking_set_place(booking, 0);

@@ -13,20 +13,30 @@ static size_t find(const struct ids_keymap_slot *slots, size_t room, uint64_t ke
     return at;
 }
 
+static int move(struct ids_keymap *map, size_t room) {
+    struct ids_keymap_slot *slots = calloc(room, sizeof *slots);
+    if (!slots) return -1;
+    for (size_t i = 0; i < map->room; i++) {
+        if (map->slots[i].key) slots[find(slots, room, map->slots[i].key)] = map->slots[i];
+    }
+    free(map->slots);
+    map->slots = slots;
+    map->room = room;
+    return 0;
+}
+
 /* Room for one more key. */
 static int grow(struct ids_keymap *map) {
-    if (map->count * 2 >= map->room) {
-        size_t room = map->room ? map->room * 2 : 256;
-        struct ids_keymap_slot *slots = calloc(room, sizeof *slots);
-        if (!slots) return -1;
-        for (size_t i = 0; i < map->room; i++) {
-            if (map->slots[i].key) slots[find(slots, room, map->slots[i].key)] = map->slots[i];
-        }
-        free(map->slots);
-        map->slots = slots;
-        map->room = room;
+    return map->count * 2 >= map->room ? move(map, map->room ? map->room * 2 : 256) : 0;
+}
+
+int ids_keymap_reserve(struct ids_keymap *map, size_t more) {
+    size_t room = map->room ? map->room : 256;
+    while (room / 2 < map->count + more) {
+        if (room > SIZE_MAX / 2) return -1;
+        room *= 2;
     }
-    return 0;
+    return room > map->room ? move(map, room) : 0;
 }
 
 int ids_keymap_add(struct ids_keymap *map, uint64_t key, uint64_t value) {

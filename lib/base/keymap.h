@@ -15,6 +15,8 @@ struct ids_keymap {
 };
 
 void ids_keymap_done(struct ids_keymap *map);
+/* Makes room for so many more keys at once. 0, or -1 when memory ran out. */
+int ids_keymap_reserve(struct ids_keymap *map, size_t more);
 /* Adds a key unless it is there. Returns 1 when added, 0 when it was there (its value stays), -1 when memory ran out.
  * Key 0 means "none" and is never stored. */
 int ids_keymap_add(struct ids_keymap *map, uint64_t key, uint64_t value);

@@ -73,6 +73,31 @@ static int sort_passing(struct ids_assembly *assembly, struct ids_error *err) {
     return 0;
 }
 
+/* Puts the kept records in the order of their events, in place: they are most of what is held. */
+static int order_kept(struct ids_assembly *assembly, struct ids_events *events, struct ids_error *err) {
+    uint32_t *from = ids_vec_new(events->count + 1, sizeof *from), count = 0; /* where the n-th one lies */
+    if (!from) return ids_no_memory(err);
+    for (size_t i = 0; i < assembly->count; i++) {
+        struct ids_passing *passing = &assembly->at[i];
+        if (passing->kept >= IDS_CALL_MARK) continue;
+        from[count] = passing->kept;
+        passing->kept = count++;
+    }
+    for (uint32_t first = 0; first < count; first++) {
+        if (from[first] == first) continue;
+        const struct ids_event held = events->at[first];
+        uint32_t to = first;
+        for (uint32_t next; (next = from[to]) != first; to = next) {
+            events->at[to] = events->at[next];
+            from[to] = to;
+        }
+        events->at[to] = held;
+        from[to] = to;
+    }
+    free(from);
+    return 0;
+}
+
 /* --- the end of a track ----------------------------------------------------------------------------------------- */
 
 static struct ids_aggregate *aggregate_of(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track,
@@ -113,18 +138,6 @@ static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, u
     struct ids_event *event = &events->at[passing->kept]; /* a CPU op may end after its event */
     event->self_ps =
         event->kind == IDS_KIND_OP ? ids_self_time(event->end_ps - event->start_ps, open->kept_children_ps) : self_ps;
-    return 0;
-}
-
-/* Where the kept record of an event goes in the new order. `old` is NULL when the records are in order as they are. */
-static int keep_in_order(struct ids_passing *passing, const struct ids_events *old, struct ids_events *ordered,
-                         struct ids_error *err) {
-    if (!old || passing->kept >= IDS_CALL_MARK) return 0;
-    if (ordered->count >= IDS_CALL_MARK) return ids_fail(err, IDS_LIMIT, "more than two billion events on one track");
-    struct ids_event *event = IDS_PUSH(ordered->at, ordered->count, ordered->room);
-    if (!event) return ids_no_memory(err);
-    *event = old->at[passing->kept];
-    passing->kept = (uint32_t)(ordered->count - 1);
     return 0;
 }
 
@@ -261,15 +274,14 @@ static void mark_meeting(const struct ids_assembly *assembly, struct ids_trace *
 }
 
 /* Sweeps the ordered events with a stack of those that are open (nesting.h). */
-static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track_id,
-                 const struct ids_events *old, struct ids_error *err) {
+static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track_id, struct ids_error *err) {
     struct ids_track *track = &trace->tracks[track_id];
     assembly->depth = 0;
     assembly->awaited = 0;
     if (assembly->calls && ids_calls_begin(assembly->calls, track_id)) return ids_no_memory(err);
     int code;
     for (size_t i = 0; i < assembly->count; i++) {
-        struct ids_passing *passing = &assembly->at[i];
+        const struct ids_passing *passing = &assembly->at[i];
         int64_t end_ps = passing->start_ps + passing->duration_ps;
         while (assembly->depth) {
             struct ids_open_event *open = &assembly->stack[assembly->depth - 1];
@@ -281,13 +293,12 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
         }
         struct ids_open_event *parent = assembly->depth ? &assembly->stack[assembly->depth - 1] : NULL;
         if (parent) ids_sum(&parent->children_ps, passing->duration_ps);
-        uint32_t mark =
-            passing->kept < IDS_CALL_MARK || passing->kept == IDS_NONE ? IDS_NONE : passing->kept - IDS_CALL_MARK;
-        code = keep_in_order(passing, old, &track->events, err);
-        if (code) return code;
         struct ids_event *kept = passing->kept < IDS_CALL_MARK ? &track->events.at[passing->kept] : NULL;
-        if (assembly->calls && ids_calls_visit(assembly->calls, passing->start_ps, end_ps, passing->name, mark, kept))
-            return ids_no_memory(err);
+        if (assembly->calls) {
+            uint32_t mark = kept || passing->kept == IDS_NONE ? IDS_NONE : passing->kept - IDS_CALL_MARK;
+            if (ids_calls_visit(assembly->calls, passing->start_ps, end_ps, passing->name, mark, kept))
+                return ids_no_memory(err);
+        }
         uint32_t op = parent ? parent->op : 0;
         if (kept && kept->kind == IDS_KIND_OP) {
             if (op) ids_sum(&assembly->stack[op - 1].kept_children_ps, passing->duration_ps);
@@ -320,21 +331,22 @@ static void make_regions(struct ids_track *track) {
     size_t kept = 0;
     uint32_t open = IDS_NONE; /* innermost open region; the ones around it are linked through `parent` */
     for (size_t i = 0; i < events->count; i++) {
-        struct ids_event event = events->at[i];
-        if (event.kind == IDS_KIND_REGION_STOP) {
+        struct ids_event *event = &events->at[i];
+        if (event->kind == IDS_KIND_REGION_STOP) {
             if (open == IDS_NONE) continue; /* it began before the window */
             struct ids_event *region = &events->at[open];
-            region->end_ps = event.start_ps;
+            region->end_ps = event->start_ps;
             region->kind = IDS_KIND_REGION;
             open = region->parent;
             continue;
         }
-        if (event.kind == IDS_KIND_REGION_START) {
-            event.parent = open;
-            event.end_ps = track->last_ps; /* unless a stop comes */
+        if (event->kind == IDS_KIND_REGION_START) {
+            event->parent = open;
+            event->end_ps = track->last_ps; /* unless a stop comes */
             open = (uint32_t)kept;
         }
-        events->at[kept++] = event;
+        if (kept < i) events->at[kept] = *event;
+        kept++;
     }
     for (; open != IDS_NONE; open = events->at[open].parent) events->at[open].kind = IDS_KIND_REGION;
     events->count = kept;
@@ -344,19 +356,12 @@ int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, 
                         struct ids_error *err) {
     struct ids_track *track = &trace->tracks[track_id];
     int code = assembly->unordered ? sort_passing(assembly, err) : 0;
+    if (!code && assembly->unordered) code = order_kept(assembly, &track->events, err);
     assembly->launches.count = 0;
     if (!code && track->role == IDS_TRACK_HOST &&
         (look_inside(&track->events) || find_launches(&track->events, &assembly->launches)))
         code = ids_no_memory(err);
-    if (code) return code;
-    if (assembly->unordered) {
-        struct ids_events old = track->events;
-        track->events = (struct ids_events){0};
-        code = sweep(assembly, trace, track_id, &old, err);
-        ids_assembly_keep_room(assembly, &old);
-    } else {
-        code = sweep(assembly, trace, track_id, NULL, err);
-    }
+    if (!code) code = sweep(assembly, trace, track_id, err);
     if (code) return code;
     assembly->count = 0;
     assembly->unordered = 0;

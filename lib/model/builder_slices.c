@@ -76,8 +76,9 @@ static inline int may_hold(struct ids_builder *builder, uint64_t bytes) {
     return !held->overflowed;
 }
 
-static int add_passing(struct ids_builder *builder, struct ids_open_track *open, const struct ids_passing *passing,
-                       struct ids_error *err) {
+/* Each event of a file comes here. */
+__attribute__((always_inline)) static inline int add_passing(struct ids_builder *builder, struct ids_open_track *open,
+                                                             const struct ids_passing *passing, struct ids_error *err) {
     open->passing++;
     if (!may_hold(builder, sizeof *passing)) return 0;
     return ids_assembly_add(&open->assembly, passing) ? ids_no_memory(err) : 0;
@@ -87,6 +88,7 @@ static int keep_event(struct ids_builder *builder, struct ids_open_track *open, 
                       struct ids_passing *passing, struct ids_error *err) {
     struct ids_events *events = &builder->trace->tracks[open->track].events;
     open->kept++;
+    if (events->count >= IDS_CALL_MARK) return ids_fail(err, IDS_LIMIT, "more than two billion events on one track");
     if (!may_hold(builder, sizeof *event)) return 0;
     struct ids_event *kept = IDS_PUSH(events->at, events->count, events->room);
     if (!kept) return ids_no_memory(err);

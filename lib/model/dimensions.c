@@ -80,10 +80,8 @@ static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint3
     return 0;
 }
 
-int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op,
-              struct ids_error *err) {
-    *ret_op = IDS_NONE;
-    if (!facts->hlo_op) return 0;
+static int find_op(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op,
+                   struct ids_error *err) {
     uint64_t key = ids_key_of(ids_key_of(facts->program_id, facts->hlo_module),
                               ids_key_of(facts->hlo_op, dimensions->host)),
              there;
@@ -100,6 +98,21 @@ int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, 
     const struct ids_asked_one one = {.what = IDS_ASKED_OP,
                                       .op = {facts->program_id, facts->hlo_module, facts->hlo_op}};
     return code ? code : ids_asked_note(dimensions->asked, &one, err);
+}
+
+int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op,
+              struct ids_error *err) {
+    *ret_op = IDS_NONE;
+    if (!facts->hlo_op) return 0;
+    struct ids_met_op *met = &dimensions->met_ops[facts->hlo_op % IDS_MET_OPS];
+    if (met->name != facts->hlo_op || met->module != facts->hlo_module || met->program_id != facts->program_id ||
+        met->host != dimensions->host) {
+        int code = find_op(dimensions, facts, ret_op, err);
+        if (code) return code;
+        *met = (struct ids_met_op){facts->program_id, facts->hlo_module, facts->hlo_op, dimensions->host, *ret_op};
+    }
+    *ret_op = met->op;
+    return 0;
 }
 
 int ids_framework_op(struct ids_trace *trace, uint32_t name, uint32_t category, uint32_t path, uint32_t source,
@@ -308,9 +321,18 @@ int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *d
 
 int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t ordinal, uint32_t *ret_device,
                    struct ids_error *err) {
+    if (dimensions->met_device.is_set && dimensions->met_device.ordinal == ordinal &&
+        dimensions->met_device.host == dimensions->host) {
+        *ret_device = dimensions->met_device.device;
+        return 0;
+    }
     uint64_t key = ids_key_of(dimensions->host, (uint64_t)ordinal), there;
     if (ids_keymap_get(&dimensions->cpu_devices, key, &there)) {
         *ret_device = (uint32_t)there;
+        dimensions->met_device.ordinal = ordinal;
+        dimensions->met_device.host = dimensions->host;
+        dimensions->met_device.device = *ret_device;
+        dimensions->met_device.is_set = 1;
         return 0;
     }
     struct ids_device device = {.kind = IDS_DEVICE_CPU, .host = dimensions->host, .ordinal = ordinal};

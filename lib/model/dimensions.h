@@ -10,7 +10,7 @@
 #include "lib/model/trace.h"
 
 /* A run of 2,000 hosts with 8 devices each is below it; a damaged file is not. */
-enum { IDS_DEVICE_LIMIT = 16384, IDS_DEVICE_KEY_ROOM = 512 };
+enum { IDS_DEVICE_LIMIT = 16384, IDS_DEVICE_KEY_ROOM = 512, IDS_MET_OPS = 256 };
 
 /* What finds a kernel's shape again: numbers, and a text. */
 struct ids_shape_key {
@@ -30,6 +30,15 @@ struct ids_dimensions {
     struct ids_keymap launches;       /* what Kineto says of a launch -> shape + 1 */
     struct ids_shape_key *shape_keys; /* of each of trace->shapes */
     size_t shape_key_room;
+    struct ids_met_op { /* ops that events named last, by the low bits of the name's text */
+        uint64_t program_id;
+        uint32_t module, name, host, op; /* name 0: none */
+    } met_ops[IDS_MET_OPS];
+    struct {
+        int64_t ordinal;
+        uint32_t host, device;
+        uint8_t is_set;
+    } met_device;            /* the CPU device that was asked for last */
     struct ids_asked *asked; /* of a part of a run: what it met first; else NULL */
 };
 

@@ -18,8 +18,7 @@ struct ids_text ids_arg_chars(const struct ids_trace *trace, const struct ids_ar
     return (struct ids_text){"", 0};
 }
 
-int64_t ids_arg_int(const struct ids_trace *trace, const struct ids_arg *arg, int64_t otherwise) {
-    if (arg->type == IDS_VALUE_INT || arg->type == IDS_VALUE_UINT) return arg->i;
+int64_t ids_arg_int_told(const struct ids_trace *trace, const struct ids_arg *arg, int64_t otherwise) {
     if (arg->type == IDS_VALUE_REAL && arg->d > -9e18 && arg->d < 9e18) return (int64_t)arg->d;
     struct ids_text text = ids_arg_chars(trace, arg);
     int64_t value;

@@ -43,7 +43,11 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
  * as text (trace.json does): an integer, `otherwise` when it is none; a real number, 0 when it is none. */
 uint32_t ids_arg_text(struct ids_trace *trace, const struct ids_arg *arg);
 struct ids_text ids_arg_chars(const struct ids_trace *trace, const struct ids_arg *arg);
-int64_t ids_arg_int(const struct ids_trace *trace, const struct ids_arg *arg, int64_t otherwise);
+int64_t ids_arg_int_told(const struct ids_trace *trace, const struct ids_arg *arg, int64_t otherwise);
+static inline int64_t ids_arg_int(const struct ids_trace *trace, const struct ids_arg *arg, int64_t otherwise) {
+    if (arg->type == IDS_VALUE_INT || arg->type == IDS_VALUE_UINT) return arg->i;
+    return ids_arg_int_told(trace, arg, otherwise);
+}
 double ids_arg_real(const struct ids_trace *trace, const struct ids_arg *arg);
 
 #endif

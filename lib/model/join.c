@@ -300,7 +300,10 @@ static int gather_producers(struct ids_trace *trace, const struct of_host *of, s
                             struct ids_error *err) {
     for (size_t t = of->first_track; t < of->end_track; t++) {
         struct ids_events *events = &trace->tracks[t].events;
+        size_t links = 0;
         ids_events_turn(events);
+        for (size_t i = 0; i < events->count; i++) links += events->at[i].produces != 0;
+        if (ids_keymap_reserve(&producers->by_link, links)) return ids_no_memory(err);
         for (size_t i = 0; i < events->count; i++) {
             struct ids_event *event = &events->at[i];
             uint64_t address = (uint64_t)(uintptr_t)event;

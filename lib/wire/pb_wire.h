@@ -41,18 +41,25 @@ __attribute__((always_inline)) static inline int ids_pb_varint(struct ids_pb *pb
     }
     uint64_t value = 0;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (pb->end - at >= 8) { /* up to eight bytes at once: times are five to seven */
+    if (pb->end - at >=
+        10) { /* eight bytes at once: times are five to seven, ids that were drawn at random nine or ten */
         memcpy(&value, at, 8);
-        uint64_t last = ~value & 0x8080808080808080u; /* the lowest bit set marks the last byte */
+        uint64_t last = ~value & 0x8080808080808080u, upper; /* the lowest bit set marks the last byte */
+        value &= last ^ (last - 1);                          /* all eight where it is none of these */
+        value &= 0x7f7f7f7f7f7f7f7fu;
+        upper = value & 0x7f007f007f007f00u, value = (value ^ upper) | upper >> 1;
+        upper = value & 0x3fff00003fff0000u, value = (value ^ upper) | upper >> 2;
+        upper = value & 0x0fffffff00000000u, value = (value ^ upper) | upper >> 4;
         if (last) {
-            value &= last ^ (last - 1);
-            value = (value & 0x7f007f007f007f00u) >> 1 | (value & 0x007f007f007f007fu);
-            value = (value & 0x3fff00003fff0000u) >> 2 | (value & 0x00003fff00003fffu);
-            *ret_value = (value & 0x0fffffff00000000u) >> 4 | (value & 0x000000000fffffffu);
+            *ret_value = value;
             pb->at = at + (__builtin_ctzll(last) + 1) / 8;
             return 1;
         }
-        value = 0;
+        unsigned tenth = at[8] < 0x80 ? 0 : at[9];
+        if (tenth > 1) return -1;
+        *ret_value = value | (uint64_t)(at[8] & 0x7f) << 56 | (uint64_t)tenth << 63;
+        pb->at = at + 9 + (at[8] >= 0x80);
+        return 1;
     }
 #endif
     for (unsigned shift = 0; shift < 70; shift += 7) {

@@ -157,6 +157,25 @@ START_TEST(any_order_of_the_file_gives_the_same) {
 }
 END_TEST
 
+START_TEST(records_follow_their_events) {
+    begin(IDS_TRACK_HOST);
+    add(30, 5, A, IDS_KIND_LAUNCH);
+    add(10, 5, B, IDS_KIND_LAUNCH);
+    add(20, 5, C, IDS_KIND_LAUNCH);
+    add(60, 20, D, IDS_KIND_LAUNCH);
+    add(55, 2, E, IDS_KIND_OTHER);
+    add(40, 50, E, IDS_KIND_LAUNCH);
+    finish();
+    ck_assert_uint_eq(track()->events.count, 5);
+    expect(0, B, 10, 15, 5);
+    expect(1, C, 20, 25, 5);
+    expect(2, A, 30, 35, 5);
+    expect(3, E, 40, 90, 28);
+    expect(4, D, 60, 80, 20);
+    done();
+}
+END_TEST
+
 START_TEST(a_cpu_op_may_outlast_its_event) {
     begin(IDS_TRACK_HOST);
     add(0, 10, A, IDS_KIND_OP)->end_ps = 100; /* its "end:" came at 100 */
@@ -327,6 +346,6 @@ START_TEST(parents_are_the_innermost_around) {
 END_TEST
 
 IDS_RUN_SUITE("assemble", self_time_is_less_the_direct_children, what_overlaps_partly_is_a_sibling,
-              of_equal_starts_the_longer_is_outside, any_order_of_the_file_gives_the_same,
+              of_equal_starts_the_longer_is_outside, any_order_of_the_file_gives_the_same, records_follow_their_events,
               a_cpu_op_may_outlast_its_event, frames_leave_a_timeline_and_no_records, regions_are_made_of_two_moments,
               every_event_is_in_a_sum, records_are_sorted_stably, records_go_round, parents_are_the_innermost_around)

@@ -110,6 +110,37 @@ static const struct ids_trace_diag *part_of(const struct ids_trace *trace) {
     return NULL;
 }
 
+/* Ops and devices of the same name or number are others in another program and on another host. */
+START_TEST(ops_of_programs_and_hosts) {
+    static const char *const texts[] = {"host a", "host b"};
+    struct ids_builder *builder;
+    ck_assert_int_eq(ids_builder_new(&builder, &err), 0);
+    for (int h = 0; h < 2; h++) {
+        struct ids_source *source;
+        char text[1000], *at = text;
+        at += sprintf(at, "idsprof-mini 1\n%s\nplane /host:CPU\nline 1 main\n", texts[h]);
+        for (int i = 0; i < 8; i++)
+            at += sprintf(at, "%d 5 dot hlo_op=dot hlo_module=m%d device_ordinal=0\n", 10 * i, i % 4 / 2);
+        ck_assert_int_eq(ids_source_memory(text, strlen(text), &source, &err), 0);
+        ck_assert_msg(!ids_mini_format.read(source, ids_builder_sink(builder), &err), "%s", err.text);
+        ids_source_close(source);
+    }
+    struct ids_trace *trace;
+    ck_assert_msg(!ids_builder_finish(builder, &trace, &err), "%s", err.text);
+    ck_assert_uint_eq(trace->device_count, 2);
+    for (size_t d = 0; d < trace->device_count; d++) {
+        const struct ids_events *activity = &trace->devices[d].activity;
+        ck_assert_uint_eq(activity->count, 8);
+        for (size_t i = 0; i < activity->count; i++) {
+            const struct ids_op *op = &trace->ops[activity->at[i].op];
+            const char *module = ids_trace_text(trace, trace->modules[op->module].name);
+            ck_assert_msg(module[1] == (i % 4 < 2 ? '0' : '1'), "op %zu is of %s", i, module);
+        }
+    }
+    ids_trace_free(trace);
+}
+END_TEST
+
 START_TEST(all_of_it) {
     int64_t until_ps;
     struct ids_trace *trace;
@@ -292,5 +323,6 @@ START_TEST(parts_read_in_the_same_memory) {
 }
 END_TEST
 
-IDS_RUN_SUITE("builder", all_of_it, a_part, too_much, hosts_lie_far, what_lies_far_is_not_held,
-              without_room_hosts_are_held, a_far_list_may_grow, parts_read_in_the_same_memory)
+IDS_RUN_SUITE("builder", ops_of_programs_and_hosts, all_of_it, a_part, too_much, hosts_lie_far,
+              what_lies_far_is_not_held, without_room_hosts_are_held, a_far_list_may_grow,
+              parts_read_in_the_same_memory)

@@ -40,6 +40,10 @@ static const struct {
      "X 0/2 1=sn 4=n1 5=n2 6=n3.5 7=n4 long_nami=sa hlo_op=sb"}, /* another end of a key of more than eight bytes */
     {"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"args\":{\"long_names\":\"a\"}}",
      "X 0/1 4=n1 5=n2 long_names=sa"}, /* and a longer one */
+    {"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"args\":{\"a_name_of_18_letter\":\"a\"}}",
+     "X 0/1 4=n1 5=n2 a_name_of_18_letter=sa"},
+    {"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"args\":{\"a_name_of_18_letters\":\"a\"}}",
+     "X 0/1 4=n1 5=n2 a_name_of_18_letters=sa"}, /* a longer one of more than sixteen bytes */
     {"{\"ph\":\"X\",\"tid\":1,\"pid\":2,\"dur\":3.5,\"ts\":4,\"name\":\"n\",\"args\":{\"hlo_op\":\"a\"}}",
      "X 0/1 1=sn 4=n2 5=n1 6=n4 7=n3.5 hlo_op=sa"},
     {"{\"tid\":1,\"ph\":\"X\",\"pid\":2,\"durr\":3.5,\"ts\":4}", "X 0/0 4=n2 5=n1 6=n4 durr=n3.5"},

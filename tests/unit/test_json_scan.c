@@ -271,6 +271,13 @@ START_TEST(broken_values) {
         if (span.type == IDS_JSON_OBJECT || span.type == IDS_JSON_ARRAY) ids_json_minify(&span, to, &scan.broken);
         int at = scan.broken ? (int)(scan.broken - table[i].text) : -1;
         ck_assert_msg(at == table[i].at, "%s: broken at %d, not %d", table[i].text, at, table[i].at);
+        char followed[80];
+        snprintf(followed, sizeof followed, "%s,", table[i].text);
+        scan = (struct ids_json_scan){.at = followed, .end = followed + strlen(followed)};
+        ck_assert_msg(ids_json_value(&scan, &span) == IDS_JSON_OK && scan.at == scan.end - 1, "%s", followed);
+        at = scan.broken ? (int)(scan.broken - followed) : -1;
+        if (span.type == IDS_JSON_NUMBER || span.type == IDS_JSON_STRING)
+            ck_assert_msg(at == table[i].at, "%s broken at %d, not %d", followed, at, table[i].at);
     }
 }
 END_TEST

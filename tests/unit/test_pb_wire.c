@@ -28,6 +28,12 @@ START_TEST(varints_of_every_length) {
                 ck_assert_int_eq(varint(bytes.at, cut, &value, &used), 0);
                 ck_assert_uint_eq(used, 0); /* stays in front */
             }
+            for (int behind = 0; behind < 12; behind++) { /* whatever follows */
+                pb_varint(&bytes, 0x7f);
+                ck_assert_int_eq(varint(bytes.at, bytes.length, &value, &used), 1);
+                ck_assert_uint_eq(value, wanted);
+                ck_assert_uint_eq(used, length);
+            }
             pb_free(&bytes);
         }
     }
@@ -45,6 +51,7 @@ START_TEST(varints_end_after_64_bits) {
     ck_assert_uint_eq(value, 5);
     ck_assert_uint_eq(used, 2);
     ck_assert_int_eq(varint("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02", 10, &value, &used), -1); /* bit 64 */
+    ck_assert_int_eq(varint("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02\x01\x01", 12, &value, &used), -1);
     ck_assert_int_eq(varint("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 11, &value, &used), -1);
     ck_assert_uint_eq(used, 0);
 }

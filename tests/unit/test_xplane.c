@@ -110,6 +110,46 @@ START_TEST(values_of_stats) {
 }
 END_TEST
 
+/* Stats as writers write nearly all, in a row with some that are not: an unnamed one, one of two values, one whose id
+ * comes last. */
+START_TEST(plain_stats_in_a_row) {
+    struct pb host = plane(1, "/host:CPU"), thread = line(1, "t", 0), one = event(1, 5000000000, 70000000), stat = {0};
+    metadata(&host, 5, 1, "key");
+    metadata(&host, 5, 2, "text by reference");
+    for (int round = 0; round < 2; round++) {
+        pb_message(&one, 4, stat_int(1, 7));
+        pb_message(&one, 4, stat_int(1, INT64_C(1) << 62));
+        stat = (struct pb){0};
+        pb_int(&stat, 1, 1);
+        pb_int(&stat, 7, 2);
+        pb_message(&one, 4, stat);
+        stat = (struct pb){0};
+        pb_int(&stat, 1, 1);
+        pb_uint(&stat, 3, UINT64_MAX);
+        pb_message(&one, 4, stat);
+        pb_message(&one, 4, stat_int(99, 5)); /* no name */
+        stat = (struct pb){0};
+        pb_int(&stat, 1, 1);
+        pb_int(&stat, 4, 8);
+        pb_int(&stat, 4, 9); /* the last one wins */
+        pb_message(&one, 4, stat);
+        stat = (struct pb){0};
+        pb_int(&stat, 4, 10);
+        pb_int(&stat, 1, 1);
+        pb_message(&one, 4, stat);
+    }
+    pb_message(&thread, 4, one);
+    pb_message(&host, 3, thread);
+    metadata(&host, 4, 1, "e");
+    expect(space_of(host), "host '' base 0 start 0\nplane 0 '/host:CPU'\nname 0 'e' ''\nline 0 1 't'\n"
+                           " 0: 5000000000+70000000 e key=i:7 key=i:4611686018427387904 key=t:text by reference"
+                           " key=u:18446744073709551615 stat#99=i:5 key=i:9 key=i:10"
+                           " key=i:7 key=i:4611686018427387904 key=t:text by reference"
+                           " key=u:18446744073709551615 stat#99=i:5 key=i:9 key=i:10\n"
+                           "end 0\n");
+}
+END_TEST
+
 START_TEST(the_last_one_wins) {
     struct pb gpu = plane(1, "/device:GPU:0"), stream = line(4, "s", 2), kernel = event(9, 9, 9), stat = stat_int(9, 9);
     pb_uint(&stat, 3, 9);
@@ -562,9 +602,10 @@ START_TEST(bids) {
 }
 END_TEST
 
-IDS_RUN_SUITE("xplane", a_whole_file, ids_may_be_negative_and_repeat, values_of_stats, the_last_one_wins,
-              names_hold_for_their_plane_only, names_that_are_missing, tables_may_stand_before_or_behind,
-              fields_may_come_in_any_order, unknown_fields_are_passed_over, a_known_field_of_another_type_is_unknown,
-              times_of_lines_count_from_the_session, times_of_lines_may_count_from_1970,
-              events_out_of_time_are_left_out, records_longer_than_a_window, a_record_above_the_limit_is_left_out,
-              hlo_protos_are_read, programs_are_handed_on, a_damaged_hlo_proto_is_only_noted, bids)
+IDS_RUN_SUITE("xplane", a_whole_file, ids_may_be_negative_and_repeat, values_of_stats, plain_stats_in_a_row,
+              the_last_one_wins, names_hold_for_their_plane_only, names_that_are_missing,
+              tables_may_stand_before_or_behind, fields_may_come_in_any_order, unknown_fields_are_passed_over,
+              a_known_field_of_another_type_is_unknown, times_of_lines_count_from_the_session,
+              times_of_lines_may_count_from_1970, events_out_of_time_are_left_out, records_longer_than_a_window,
+              a_record_above_the_limit_is_left_out, hlo_protos_are_read, programs_are_handed_on,
+              a_damaged_hlo_proto_is_only_noted, bids)

@@ -139,6 +139,13 @@ START_TEST(corrupt_files_say_where) {
          "plane 0 ('p'): line 0: malformed stat (offset 11)"}, /* a double without bytes */
         {"\x22\x06\x08\x01\x22\x02\x2a\x09", 8, "plane 0 ('p'): line 0: malformed stat (offset 11)"},
         {"\x22\x06\x08\x01\x22\x02\x38\x80", 8, "plane 0 ('p'): line 0: malformed stat (offset 11)"},
+        /* Numbers that go on behind their stat or their event: what lies there is another's. */
+        {"\x22\x09\x08\x01\x22\x05\x08\x01\x20\x80\x80\x22\x02\x08\x01", 15,
+         "plane 0 ('p'): line 0: malformed stat (offset 11)"},
+        {"\x22\x08\x08\x01\x22\x04\x08\x01\x20\x01\x22\x09\x08\x01\x22\x05\x08\x01\x20\x80\x80\x22\x02\x08\x01", 25,
+         "plane 0 ('p'): line 0: malformed stat (offset 21)"}, /* behind a sound one */
+        {"\x22\x05\x08\x01\x10\x80\x80\x22\x02\x08\x01", 11, "plane 0 ('p'): line 0: malformed event (offset 11)"},
+        {"\x22\x05\x08\x01\x10\x01\x18\x22\x02\x08\x01", 11, "plane 0 ('p'): line 0: malformed event (offset 13)"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct pb space = line_with(table[i].bytes, table[i].length);
