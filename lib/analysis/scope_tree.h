@@ -29,7 +29,7 @@ struct ids_scope_node {
     struct ids_layer_sums own, all;     /* all: with what is inside */
     uint64_t kind;                      /* of its op with most time: what it does */
     int64_t kind_ps;
-    const char *source; /* "train.py:12" of the op with most time that stands in it alone; NULL unknown */
+    const char *source;     /* "train.py:12" of the op with most time that stands in it alone; NULL unknown */
     int64_t most_ps, alike; /* of the computation with most time in it: that time, and of how many ops */
 };
 
@@ -60,7 +60,7 @@ struct ids_layer {
     int64_t slowest_ps;
     uint32_t slowest;   /* node */
     const char *source; /* of the one that has most time */
-    int is_outlier;   /* it takes more than twice the median of its fellows, of whom there are two or more */
+    int is_outlier;     /* it takes more than twice the median of its fellows, of whom there are two or more */
 };
 
 /* The layers, each behind the one that it is in, most time first. Names live in the tree's arena; the caller frees

@@ -172,9 +172,9 @@ struct ids_advice {
     const char *account, *culprit, *where; /* of the ledger, with file:line, an op's path, what a rank did; NULL none */
     struct ids_advice_part parts[IDS_ADVICE_PARTS]; /* where it is of several accounts, the largest first */
     size_t part_count;                              /* 0: it is of `account` alone */
-    const char *what;                      /* what was found and what to do */
-    const char *evidence;                  /* the figures behind it */
-    const char *explain;                   /* a metric id for the next command */
+    const char *what;                               /* what was found and what to do */
+    const char *evidence;                           /* the figures behind it */
+    const char *explain;                            /* a metric id for the next command */
 };
 
 struct ids_report_diag {

@@ -309,7 +309,8 @@ START_TEST(packed_member) {
 }
 END_TEST
 
-/* 320 MiB of zeros in some 30 KiB: refused when they are passed over and when they are read; a small zip stays small. */
+/* 320 MiB of zeros in some 30 KiB: refused when they are passed over and when they are read; a small zip stays
+ * small. */
 START_TEST(a_bomb) {
     static uint8_t zeros[1 << 20];
     struct archive *writer = begin(ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_ZSTD);
