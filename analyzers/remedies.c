@@ -54,7 +54,7 @@ static int launches_take_longer(const struct ids_circumstances *about) {
 /* A launch of a few arrays takes some ten microseconds, and one of some thousand takes milliseconds. An op of another
  * framework takes that long where it loads its kernel. */
 static int one_launch_takes_long(const struct ids_circumstances *about) {
-    return about->framework == IDS_JAX && launches_take_longer(about) && about->mean_ps >= INT64_C(1000000000);
+    return about->framework == IDS_JAX && about->mean_ps >= INT64_C(1000000000);
 }
 
 static int is_gpu(const struct ids_circumstances *about) {
@@ -186,15 +186,25 @@ static int makes_objects(const struct ids_circumstances *about) {
     return is_call_of_runtime(about->culprit) && has_any(about->culprit, names);
 }
 
+/* Whether the function is one of these, or the call that its place ends with, of whatever object: "loop.py:39, in
+ * conn.recv". */
+static int is_call_of(const struct ids_circumstances *about, const char *const *names) {
+    const char *call = about->where ? strstr(about->where, ", in ") : NULL,
+               *name = call ? call + strlen(", in ") : NULL;
+    if (name && strrchr(name, '.')) name = strrchr(name, '.') + 1;
+    return is_any(about->culprit, names) || (name && is_any(name, names));
+}
+
+static int hears(const struct ids_circumstances *about) {
+    static const char *const names[] = {"recv",          "recv_bytes", "recv_into", "recvfrom",
+                                        "recvfrom_into", "recvmsg",    "accept",    NULL};
+    return is_call_of(about, names);
+}
+
 static int waits_for_another(const struct ids_circumstances *about) {
-    static const char *const names[] = {"get",        "wait", "acquire", "join",     "result", "recv",
-                                        "recv_bytes", "poll", "select",  "wait_for", NULL};
-    static const char *const calls[] = {", in wait",           ", in join",           ", in result",
-                                        ", in threading.wait", ", in threading.join", ", in _base.result"};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if (ends(about->where, calls[i])) return 1;
-    }
-    return is_any(about->culprit, names);
+    static const char *const names[] = {"wait", "acquire", "join", "result", "poll", "select", "wait_for", NULL};
+    static const char *const functions[] = {"get", NULL}; /* also what a dictionary does */
+    return is_call_of(about, names) || is_any(about->culprit, functions);
 }
 
 static int sleeps(const struct ids_circumstances *about) {
@@ -294,10 +304,10 @@ static const struct sentence {
     const char *problem;
     const char *remedy[IDS_FRAMEWORKS]; /* NULL: as for JAX */
 } sentences[] = {
-    {IDS_HOST_INPUT, waits_for_item, "The device waits for Python, which waits for another thread's item or for its "
-                                     "timeout",
-     {"where a timeout runs out, shorten it or hand over what is there; else see what that thread waits for before it "
-      "has the item", NULL, NULL, NULL}},
+    {IDS_HOST_INPUT, waits_for_item, "The device waits for Python, which waits for what another thread or process "
+                                     "makes, or for its timeout",
+     {"where a timeout runs out, shorten it or hand over what is there; else see what that one waits for or computes "
+      "(the stacks are of this process alone)", NULL, NULL, NULL}},
     {IDS_HOST_INPUT, NULL, "The device waits for input",
      {"prepare more batches ahead on other threads or processes (grain, tf.data prefetch, a background device_put), or "
       "make loading cheaper",
@@ -384,6 +394,8 @@ static const struct sentence {
       "gc.collect at a step of your choice", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
      {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, hears, "The device waits for Python, which waits for what another process or machine sends",
+     {"see why that one sends so late; or receive ahead of the step, on another thread", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",
      {"see what that one does: make it cheaper, or let it work further ahead; where a timeout runs out, shorten it",
       NULL, NULL, NULL}},
@@ -396,7 +408,7 @@ static const struct sentence {
      {"its thread did not run: look for threads that compute in Python and so have the interpreter's lock, and for "
       "more busy threads than cores",
       NULL, NULL, NULL}},
-    {IDS_HOST_DISPATCH, one_launch_takes_long, "A single launch takes longer than what it launches",
+    {IDS_HOST_DISPATCH, one_launch_takes_long, "A single launch takes a millisecond or longer",
      {"where the function takes or returns many arrays (leaves of its trees), put them into fewer, larger ones: each "
       "of them costs time in each launch; or do several steps in one launch (lax.scan)",
       NULL, NULL, NULL}},

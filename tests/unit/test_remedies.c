@@ -30,6 +30,15 @@ static const struct {
       .recorded = "$a.py:1 client"},
      "shorten it or hand over"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in wait"}, "timeout runs out"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in self.done.wait"},
+     "timeout runs out"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "get"}, "timeout runs out"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in words.get"}, "!timeout"},
+    /* from a socket or a pipe, whatever its name is */
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "recv"}, "sends so late"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in recv"}, "sends so late"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in self.conn.recv"}, "sends so late"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in conn.received"}, "!sends so late"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in await"}, "!timeout"},
     {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "CommonPjRtBuffer::Await"}, "block_until_ready"},
     /* a fetch is no put */
@@ -121,10 +130,12 @@ static const struct {
     /* launches take longer only where they do */
     {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 11, .work_ps = 10}, "Launching takes longer"},
     {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 10, .work_ps = 10}, "!takes longer"},
-    /* it is one launch already */
+    /* one that takes so long is one launch already, whatever it launches */
     {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 11, .work_ps = 10, .mean_ps = 999999999}, "!many arrays"},
     {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 11, .work_ps = 10, .mean_ps = 1000000000}, "many arrays"},
-    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 10, .work_ps = 10, .mean_ps = 1000000000}, "!many arrays"},
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 10, .work_ps = 10, .mean_ps = 1000000000}, "many arrays"},
+    {{IDS_HOST_DISPATCH, IDS_PYTORCH, CUDA_DEVICE, .time_ps = 11, .work_ps = 10, .mean_ps = 1000000000},
+     "!many arrays"},
     {{IDS_HOST_DISPATCH, IDS_PYTORCH, CUDA_DEVICE, .time_ps = 2, .work_ps = 44}, "between launches"},
     /* who has recorded Python is not told to */
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE}, "--python-tracer 1"},
