@@ -8,7 +8,7 @@
 #ifndef IDS_ANALYZERS_JOINT_CAUSES_H
 #define IDS_ANALYZERS_JOINT_CAUSES_H
 
-#include "analyzers/pieces.h"
+#include "analyzers/piece.h"
 
 struct ids_joint_causes {
     uint32_t *of_entry; /* by entry of the ledger: from 1 on the number of the function that has it; 0 none. With room

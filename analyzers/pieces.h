@@ -8,54 +8,7 @@
 #ifndef IDS_ANALYZERS_PIECES_H
 #define IDS_ANALYZERS_PIECES_H
 
-#include "analyzers/remedies.h"
-#include "lib/analysis/context.h"
-
-/* What a piece has of one account. */
-struct ids_piece_part {
-    enum ids_account account;
-    int64_t ps;                          /* on the deciding device */
-    const struct ids_ledger_entry *most; /* that has most of it */
-    int64_t most_ps;
-};
-enum { IDS_PIECE_PARTS = 4 };
-
-struct ids_piece {
-    enum ids_account account;            /* that has most of it */
-    enum ids_remedy_scope scope;         /* what it is of: a culprit or its account */
-    const struct ids_ledger_entry *most; /* that has most of it */
-    int64_t most_ps, time_ps;            /* on the deciding device */
-    uint32_t device;                     /* whose doing it mostly is, index of analysis->busy */
-    int64_t others_ps;                   /* of time_ps: what the deciding device waited for others who did this */
-    int64_t both_ways_ps; /* of copies to the device: while copies to the host run too, which this piece has with it; 0
-                           * apart */
-    struct ids_piece_part parts[IDS_PIECE_PARTS]; /* by account, the longest first */
-    size_t part_count;
-    size_t culprits;
-    uint64_t intervals;            /* of all devices */
-    int64_t recorded_ps, known_ps; /* of its entries on all devices: what events cover, and all of it */
-    struct ids_recurrence recurs;  /* over all devices */
-};
-
-/* The ops of one computation: XLA makes many instances of a kernel or a layer (name.1, name.2), which have one
- * fingerprint. */
-struct ids_op_family {
-    const struct ids_ledger_entry *most; /* that has most of it; NULL: there is none */
-    int64_t most_ps, time_ps;            /* on the deciding device */
-    size_t count;                        /* of the instances that ran */
-};
-
-struct ids_pieces {
-    struct ids_piece *at; /* the longest first */
-    size_t count;
-    size_t decider;              /* index of analysis->busy */
-    int64_t steps;               /* 0: all is of the window */
-    int64_t time_ps;             /* of the deciding device: its steps, or its window */
-    int64_t work_ps, compute_ps; /* of that: compute, collectives and copies; compute */
-    uint64_t compute_intervals;  /* of the ops that compute there */
-    struct ids_op_family op;     /* of compute, the one with most of it */
-    struct ids_op_family mover;  /* of those that only move data */
-};
+#include "analyzers/piece.h"
 
 int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_pieces, struct ids_error *err);
 void ids_pieces_done(struct ids_pieces *pieces);
