@@ -58,7 +58,7 @@ START_TEST(names_of_any_length) {
         size_t size = strlen(letters[l]);
         for (size_t fits = 1; fits <= size; fits++) {
             memset(qualified, 'y', IDS_PYTHON_NAME - 1 - fits);
-            strcpy(qualified + IDS_PYTHON_NAME - 1 - fits, letters[l]);
+            memcpy(qualified + IDS_PYTHON_NAME - 1 - fits, letters[l], size + 1);
             ids_python_short_name(qualified, name);
             ck_assert_uint_eq(strlen(name), IDS_PYTHON_NAME - 1 - (fits < size ? fits : 0));
         }
