@@ -17,7 +17,8 @@ FRAMES = 200                    # outwards, at most
 FUNCTIONS, CALLS = 4096, 16
 MAPPED = '_fun'
 SHOWN = 3                       # differences in a reason
-KINDS = FUNCTION, 'shape', 'dtype', 'weak type', 'sharding', 'static argument', 'static field', 'structure', 'arguments', 'options of jit', 'parameters'
+KINDS = (FUNCTION, 'shape', 'dtype', 'weak type', 'sharding', 'static argument', 'static field', 'structure', 'arguments',
+         'options of jit', 'parameters')
 CONTEXT = 'same arguments'
 
 
