@@ -133,6 +133,7 @@ static int add_track(const struct ids_trace *trace, size_t number, struct gather
 static int add_around(const struct ids_event *at, const struct ids_event *event, size_t number,
                       struct gathering *gathering) {
     const struct of_track *of = &gathering->tracks[at->track];
+    if (!of->count) return 0;
     size_t begun = IDS_COUNT_UP_TO(gathering->regions + of->first, of->count, start_ps, at->start_ps);
     size_t next = begun ? of->first + begun : 0;
     for (int deep = 0; next && deep < DEEP; deep++) {
