@@ -102,7 +102,10 @@ static int advice_run(struct ids_analysis *analysis, struct ids_report *report, 
     int code = ids_balance_make(analysis, &adviser.balance, err);
     if (!code) code = ids_pieces_make(analysis, &adviser.pieces, err);
     ids_waste_sums(report, adviser.wastes);
-    if (!code) advise_on_all(&adviser);
+    if (!code) {
+        advise_on_all(&adviser);
+        ids_advise_on_opening(&adviser);
+    }
     ids_pieces_done(&adviser.pieces);
     ids_balance_done(&adviser.balance);
     return code;

@@ -25,6 +25,7 @@ void ids_advise_on_one_op(struct ids_adviser *adviser);
 
 void ids_advise_on_warm_up(struct ids_adviser *adviser); /* steps */
 void ids_advise_on_time_outside(struct ids_adviser *adviser);
+void ids_advise_on_opening(struct ids_adviser *adviser); /* after all others */
 
 void ids_advise_on_small_kernels(struct ids_adviser *adviser); /* kernels */
 void ids_advise_on_kernels(struct ids_adviser *adviser);

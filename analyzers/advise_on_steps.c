@@ -2,6 +2,11 @@
  * between them. */
 #include "analyzers/advise_on.h"
 
+#include <string.h>
+
+/* As a window is kept for, --when 'step > 2x'; and not what the opening of one takes. */
+enum { FAR_LONGER = 2, LEAST_PAUSE_US = 1000, PS_PER_US = 1000000 };
+
 /* What only the first steps do: which of it takes longest. */
 static const struct ids_piece *warm_up_of(const struct ids_adviser *adviser) {
     for (size_t i = 0; i < adviser->pieces.count; i++) {
@@ -57,4 +62,53 @@ void ids_advise_on_time_outside(struct ids_adviser *adviser) {
         ids_report_text(adviser->report, "the steps are %s of %s; the longest gap is %s",
                         ids_say_time(adviser, adviser->pieces.time_ps), ids_say_time(adviser, window_ps),
                         ids_say_metric(adviser, "idle.longest")));
+}
+
+/* The row of the longest gap in the step that the window opened with which is the program's own; -1: there is none. */
+static int64_t find_opening_gap(const struct ids_adviser *adviser, const struct ids_table *gaps) {
+    const struct ids_steps *steps = &adviser->analysis->steps;
+    int start = ids_table_column(gaps, "start"), account = ids_table_column(gaps, "account");
+    int64_t until_ps = steps->at[0].start_ps - adviser->analysis->first_ps;
+    for (size_t row = 0; gaps && row < gaps->row_count; row++) {
+        const char *of = ids_table_cell(gaps, row, account)->text;
+        if (of && !strncmp(of, "host.", 5) && ids_table_cell(gaps, row, start)->i < until_ps) return (int64_t)row;
+    }
+    return -1;
+}
+
+/* The step that the window opened with is in no mean, and so in no piece: a pause in it would be told nowhere. First
+ * where it is longer than all that is in the pieces. */
+void ids_advise_on_opening(struct ids_adviser *adviser) {
+    const struct ids_steps *steps = &adviser->analysis->steps;
+    const struct ids_table *gaps = ids_report_find_table(adviser->report, "gaps");
+    struct ids_value median;
+    if (!steps->has_left_out || !steps->count || !ids_adviser_has(adviser, "steps.median", &median)) return;
+    int64_t row = find_opening_gap(adviser, gaps);
+    if (row < 0) return;
+    const struct ids_value *took = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "duration"));
+    if (took->i / FAR_LONGER <= median.i || took->i / PS_PER_US < LEAST_PAUSE_US) return;
+    const char *culprit = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "culprit"))->text;
+    const char *where = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "where"))->text;
+    const char *account = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "account"))->text;
+    long long number = (long long)steps->left_out;
+    const struct ids_advice advice = {
+        .saves_ps = -1,
+        .account = account,
+        .culprit = culprit,
+        .where = where,
+        .what =
+            ids_report_text(adviser->report,
+                            "In step %lld, which opened the window and is in no mean, the device waited %s at once: "
+                            "%s - record such a step whole: idsprof capture --when 'step > 2x', or --start-step",
+                            number, ids_say_value(adviser, *took),
+                            culprit ? ids_say_name(adviser, culprit, where) : "nothing recorded says for what"),
+        .evidence = ids_report_text(adviser->report, "mostly %s; the median step that is measured takes %s", account,
+                                    ids_say_value(adviser, median)),
+        .explain = IDS_OPENING_EXPLAIN,
+    };
+    if (adviser->pieces.steps && took->i > adviser->pieces.time_ps)
+        ids_report_advice_at(adviser->report, &advice, 0);
+    else
+        ids_report_advice(adviser->report, &advice);
+    adviser->said++;
 }

@@ -4,6 +4,7 @@
 
 #include "lib/base/keymap.h"
 #include "lib/base/saturate.h"
+#include "lib/base/search.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static const struct ids_table_def annotated = {
     IDS_COUNT_OF(columns),
     "One row per name of annotated region, longest on the host first, at most 10,000. `device` is the time of the "
     "device activity that was launched inside, directly or through other threads, whenever it ran; an activity counts "
-    "in every region around its launch.",
+    "in every region around its launch. No data: no launch of any activity is recorded.",
     IDS_TABLE_TOP,
 };
 
@@ -45,16 +46,33 @@ struct annotation {
     size_t last; /* the device event + 1 that was added last: once a name, however deep it nests */
 };
 
+/* A region on its thread. By time, because a step that idsprof counts lasts until the next one and so ends after
+ * regions that began before it: no tree of events has those around what is in the step. */
+struct region {
+    int64_t start_ps, end_ps;
+    uint32_t text;
+    size_t before; /* the index + 1 of the innermost one that had not ended when this one began; 0: none */
+};
+
+/* The regions of a thread, among all of the host. */
+struct of_track {
+    size_t first, count;
+};
+
 struct gathering {
     struct annotation *at;
     size_t count, room;
+    struct region *regions;
+    size_t region_count, region_room;
+    struct of_track *tracks;
     struct ids_keymap by_text; /* text + 1 -> index + 1 */
     int64_t device_ps;         /* of all activity */
     size_t number;             /* of the device event that was added last */
     int has_any;               /* a region of any host is marked as the program's */
+    int has_launch;            /* of some activity it is recorded */
 };
 
-enum { KEPT = 10000, HOPS = 32 };
+enum { KEPT = 10000, HOPS = 32, DEEP = 256 };
 
 static struct annotation *find(struct gathering *gathering, uint32_t text) {
     uint64_t *place = ids_keymap_at(&gathering->by_text, (uint64_t)text + 1);
@@ -85,32 +103,59 @@ static int annotations_begin(const struct ids_analysis *analysis, void *sums, st
     return 0;
 }
 
-static int add_track(const struct ids_trace *trace, const struct ids_track *track, struct gathering *gathering) {
-    struct ids_cursor cursor = ids_cursor_over(&track->events);
+static int add_region(const struct ids_trace *trace, const struct ids_event *event, struct of_track *of,
+                      struct gathering *gathering) {
+    size_t before = of->count ? gathering->region_count : 0;
+    while (before && gathering->regions[before - 1].end_ps <= event->start_ps)
+        before = gathering->regions[before - 1].before;
+    struct region *region = IDS_PUSH(gathering->regions, gathering->region_count, gathering->region_room);
+    if (!region) return -1;
+    *region = (struct region){event->start_ps, event->end_ps, trace->names[event->name].text, before};
+    of->count++;
+    return 0;
+}
+
+static int add_track(const struct ids_trace *trace, size_t number, struct gathering *gathering) {
+    struct ids_cursor cursor = ids_cursor_over(&trace->tracks[number].events);
+    struct of_track *of = &gathering->tracks[number];
+    of->first = gathering->region_count;
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
         if (!event->annotation) continue;
         struct annotation *annotation = find(gathering, trace->names[event->name].text);
-        if (!annotation) return -1;
+        if (!annotation || add_region(trace, event, of, gathering)) return -1;
         annotation->count++;
         ids_sum(&annotation->host_ps, event->end_ps - event->start_ps);
     }
     return 0;
 }
 
-/* Adds a device's event to every name around its launch. */
+/* Adds a device's event to every name around what launched it, or what made that launch. */
+static int add_around(const struct ids_event *at, const struct ids_event *event, size_t number,
+                      struct gathering *gathering) {
+    const struct of_track *of = &gathering->tracks[at->track];
+    if (!of->count) return 0;
+    size_t begun = IDS_COUNT_UP_TO(gathering->regions + of->first, of->count, start_ps, at->start_ps);
+    size_t next = begun ? of->first + begun : 0;
+    for (int deep = 0; next && deep < DEEP; deep++) {
+        const struct region *region = &gathering->regions[next - 1];
+        next = region->before;
+        if (region->end_ps < at->end_ps) continue;
+        struct annotation *annotation = find(gathering, region->text);
+        if (!annotation) return -1;
+        if (annotation->last == number) continue;
+        annotation->last = number;
+        ids_sum(&annotation->device_ps, event->self_ps);
+    }
+    return 0;
+}
+
 static int add_activity(const struct ids_trace *trace, const struct ids_event *event, size_t number,
                         struct gathering *gathering) {
     ids_sum(&gathering->device_ps, event->self_ps);
     const struct ids_event *at = event->launch;
+    if (at) gathering->has_launch = 1;
     for (int hop = 0; at && hop < HOPS; hop++) {
-        for (const struct ids_event *around = at; around; around = ids_event_outside(trace, around)) {
-            if (!around->annotation) continue;
-            struct annotation *annotation = find(gathering, trace->names[around->name].text);
-            if (!annotation) return -1;
-            if (annotation->last == number) continue;
-            annotation->last = number;
-            ids_sum(&annotation->device_ps, event->self_ps);
-        }
+        if (add_around(at, event, number, gathering)) return -1;
         at = ids_event_cause(trace, at);
     }
     return 0;
@@ -130,18 +175,24 @@ static int sum_up_host(const struct ids_analysis *analysis, uint32_t host, void 
     struct gathering *gathering = sums;
     int failed = 0;
     if (!gathering->has_any) return 0;
+    gathering->region_count = 0; /* those of another host */
+    gathering->tracks = calloc(trace->track_count + 1, sizeof *gathering->tracks);
+    if (!gathering->tracks) return ids_no_memory(err);
     for (size_t t = 0; t < trace->track_count && !failed; t++) {
-        if (trace->tracks[t].host == host) failed = add_track(trace, &trace->tracks[t], gathering);
+        if (trace->tracks[t].host == host) failed = add_track(trace, t, gathering);
     }
     for (size_t d = 0; d < trace->device_count && !failed; d++) {
         if (trace->devices[d].host == host) failed = add_device(trace, &trace->devices[d], gathering);
     }
+    free(gathering->tracks);
+    gathering->tracks = NULL;
     return failed ? ids_no_memory(err) : 0;
 }
 
 static void annotations_done(void *sums) {
     struct gathering *gathering = sums;
     free(gathering->at);
+    free(gathering->regions);
     ids_keymap_done(&gathering->by_text);
 }
 
@@ -162,10 +213,12 @@ static void list(const struct ids_trace *trace, struct ids_report *report, struc
             ids_int_value(IDS_UNIT_COUNT, one->count),
             ids_int_value(IDS_UNIT_TIME, one->host_ps),
             ids_int_value(IDS_UNIT_TIME, one->host_ps / one->count),
-            ids_int_value(IDS_UNIT_TIME, one->device_ps),
-            gathering->device_ps ? ids_real_value(IDS_UNIT_RATIO, (double)one->device_ps / (double)gathering->device_ps)
-                                 : ids_no_value(IDS_UNIT_RATIO),
+            ids_no_value(IDS_UNIT_TIME),
+            ids_no_value(IDS_UNIT_RATIO),
         };
+        if (gathering->has_launch) row[4] = ids_int_value(IDS_UNIT_TIME, one->device_ps);
+        if (gathering->has_launch && gathering->device_ps)
+            row[5] = ids_real_value(IDS_UNIT_RATIO, (double)one->device_ps / (double)gathering->device_ps);
         IDS_ROW(report, table, columns, row);
     }
     if (gathering->count > KEPT) table->rows_left_out = (int64_t)(gathering->count - KEPT);

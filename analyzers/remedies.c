@@ -256,6 +256,11 @@ static int loop_waits(const struct ids_circumstances *about) {
     return ends(about->where, ", in self._selector.poll") || ends(about->where, ", in self._selector.select");
 }
 
+/* Between its tasks: the line is the one that runs it, and no loop of the program's. */
+static int is_loop(const struct ids_circumstances *about) {
+    return ends(about->where, ", in _run_once");
+}
+
 static int saves(const struct ids_circumstances *about) {
     static const char *const words[] = {"checkpoint", "checkpoints", "checkpointing", "ckpt", "save", "saving", NULL};
     return has_word(about->culprit, words);
@@ -388,6 +393,9 @@ static const struct sentence {
     {IDS_HOST_PYTHON, loop_waits, "An event loop has nothing to do, and the device waits for it",
      {"find what its coroutines await, and begin it before it is needed (asyncio.create_task) or several at once "
       "(asyncio.gather)", NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, is_loop, "The event loop itself takes the time, and the device waits for it",
+     {"let fewer and larger tasks do the work, and await several things at once (asyncio.gather) or in batches", NULL,
+      NULL, NULL}},
     {IDS_HOST_PYTHON, collects_garbage, "The device waits for Python, which collects garbage",
      {"take it out of the loop where the line itself calls gc.collect; else make fewer objects in a step (arrays in "
       "place of lists of dicts), take what stays out of the collector (gc.freeze after setup), or gc.disable and "

@@ -1,6 +1,7 @@
 /* What the agent's steps mean for windows: history.h has them all, recorder.h says which are slow, and of the windows
  * that a plan judges only those with slow steps in them are kept, at a bounded cost. */
 #include "collectors/common/agent_state.h"
+#include "collectors/common/cut.h"
 #include "collectors/common/history.h"
 
 #include <stdio.h>
@@ -101,6 +102,7 @@ int ids_judging_closed(struct ids_agent *agent, int is_kept) {
     }
     if (!is_kept) return 0;
     snprintf(name, sizeof name, "%lld %.80s", (long long)agent->window.number, agent->reason);
+    ids_cut_between_characters(name);
     return ids_history_event(IDS_HISTORY_WINDOW, agent->asked_ns + agent->start_ns, ids_monotonic_ns(), name);
 }
 

@@ -1,5 +1,7 @@
 #include "collectors/common/python_names.h"
 
+#include "collectors/common/cut.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +53,7 @@ void ids_python_short_name(const char *qualified, char name[IDS_PYTHON_NAME]) {
         snprintf(name, IDS_PYTHON_NAME, "%.*s", (int)(length - begin), qualified + begin);
     else
         snprintf(name, IDS_PYTHON_NAME, "<module>");
+    ids_cut_between_characters(name);
 }
 
 /* --- Python before 3.11 ----------------------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 #include "collectors/common/sampled_names.h"
 
+#include "collectors/common/cut.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +154,7 @@ void ids_sampled_name(const struct ids_sampled_names *names, struct ids_python_c
     const char *path = ids_sampled_path(code->file, names->folder, &is_own);
     snprintf(name, IDS_SAMPLED_NAME, "$%s%.700s:%d %.256s", is_own ? "./" : "", path, line,
              names->functions[call.code]);
+    ids_cut_between_characters(name);
 }
 
 int ids_sampled_is_part(const struct ids_sampled_names *names, struct ids_python_call inner,

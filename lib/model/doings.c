@@ -95,9 +95,9 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
         doing.caller = name;
         doing.called = IDS_NONE;
     } else if (trace->names[name].is_sampled && around.caller != IDS_NONE &&
-               (around.called == IDS_NONE ||
+               (around.called == IDS_NONE || ids_python_is_loop(text_of(trace, name)) ||
                 (ids_python_is_selector(text_of(trace, name)) && !awaits_process(text_of(trace, around.called))))) {
-        doing.called = name; /* that an event loop waits says more than by which call the program runs it */
+        doing.called = name; /* an event loop, and that it waits, says more than by which call the program runs it */
     }
     if (is_errand && of_library && around.caller != IDS_NONE && around.account == IDS_HOST_PYTHON) doing.called = name;
     int shows =

@@ -102,6 +102,12 @@ int ids_python_is_selector(struct ids_text name) {
     return ids_text_is(name, "$self._selector poll") || ids_text_is(name, "$self._selector select");
 }
 
+int ids_python_is_loop(struct ids_text name) {
+    struct ids_python_frame frame;
+    return ids_text_begins(name, "$") && ids_text_ends(name, " _run_once") && ids_python_frame_of(name, &frame) &&
+           ids_text_ends(frame.file, "asyncio/base_events.py");
+}
+
 int ids_python_is_await(struct ids_text name) {
     struct ids_python_frame frame;
     return ids_text_is(name, "$asyncio poll") || (ids_text_begins(name, "$") && ids_python_frame_of(name, &frame) &&

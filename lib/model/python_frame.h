@@ -53,6 +53,8 @@ int ids_python_is_garbage(struct ids_text name);
 int ids_python_waits_for_thread(struct ids_text name);
 /* Of sampled stacks: an event loop waits in its selector. */
 int ids_python_is_selector(struct ids_text name);
+/* ... or goes from one task to the next: "$asyncio/base_events.py:1922 _run_once". */
+int ids_python_is_loop(struct ids_text name);
 
 /* Whether the frame's file is of a framework that launches work: JAX and what is written with it, PyTorch,
  * TensorFlow. */

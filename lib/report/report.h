@@ -177,6 +177,9 @@ struct ids_advice {
     const char *explain;                            /* a metric id for the next command */
 };
 
+/* Of advice on the step that the window opened with, which has an account besides. */
+#define IDS_OPENING_EXPLAIN "idle.longest"
+
 struct ids_report_diag {
     int severity; /* as enum ids_severity of lib/model/sink.h: 0 note, 1 warning, 2 damage */
     const char *id, *text;

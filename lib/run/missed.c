@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LEAST_SLOW = 2, LEAST_SHARE = 5 };
 
@@ -102,22 +103,38 @@ static int is_of_others(const struct ids_missed *missed) {
     return missed->busy * 2 >= (double)missed->longer_ns / (double)missed->total_ns;
 }
 
-static const char *what_to_do(const struct ids_missed *missed, struct ids_report *report) {
+static const char *what_to_do(const struct ids_missed *missed, int has_opening, struct ids_report *report) {
     if (!is_of_others(missed))
-        return "; none of them is measured here - record one: idsprof capture --when 'step > 2x'";
+        return ids_report_text(
+            report, "; none of them is measured here%s - record one%s: idsprof capture --when 'step > 2x'",
+            has_opening ? ", and the one that opened the window not whole" : "", has_opening ? " whole" : "");
     return ids_report_text(report,
                            ", while other processes had %s of the machine's cores - run it without them; should steps "
                            "be slow then too, record one: idsprof capture --when 'step > 2x'",
                            say_share(report, missed->others));
 }
 
+/* 1: advice says what held up the step that the window opened with. It is one of the slow ones, and its cause is
+ * recorded, so it comes first. */
+static int put_opening_first(struct ids_report *report) {
+    for (size_t i = 0; i < report->advice_count; i++) {
+        const struct ids_advice advice = report->advice[i];
+        if (!advice.account || !advice.explain || strcmp(advice.explain, IDS_OPENING_EXPLAIN) != 0) continue;
+        memmove(report->advice + 1, report->advice, i * sizeof *report->advice);
+        report->advice[0] = advice;
+        return 1;
+    }
+    return 0;
+}
+
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report) {
     const char *share = say_share(report, (double)missed->longer_ns / (double)missed->total_ns);
+    int has_opening = put_opening_first(report);
     const char *found =
         ids_report_text(report, "%zu of %zu steps are slow%s, and take %s of the run's time more than usual ones would",
                         missed->slow, missed->steps, rhythm ? "" : say_first(missed, report), share);
-    const char *what =
-        ids_report_text(report, "%s%s%s", found, rhythm ? ": " : "", rhythm ? rhythm : what_to_do(missed, report));
+    const char *what = ids_report_text(report, "%s%s%s", found, rhythm ? ": " : "",
+                                       rhythm ? rhythm : what_to_do(missed, has_opening, report));
     const char *which = "the slow steps";
     int is_of_some = missed->is_rhythm && rhythm && missed->in_rhythm < missed->slow;
     if (is_of_some)
@@ -134,5 +151,5 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
                                    say_share(report, missed->busy));
     ids_report_advice_at(report,
                          &(struct ids_advice){.saves_ps = -1, .per_step = 1, .what = what, .evidence = evidence},
-                         is_theirs ? 1 : 0);
+                         is_theirs || has_opening ? 1 : 0);
 }

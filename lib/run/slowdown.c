@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LEAST_RECORDED = 3, SIDE_MOST = 20, LEAST_AROUND = 10, LEAST_BESIDE = 5 };
 
@@ -61,6 +62,7 @@ struct around {
     int64_t times[2 * SIDE_MOST]; /* shortest first */
     size_t before, after;
     int64_t usual_ns, quartile_ns; /* their median, and the upper quartile; 0: there are none */
+    int64_t least_ns;              /* the lower quartile */
     int is_alike;                  /* there are enough on both sides, and they take as long as each other */
 };
 
@@ -74,6 +76,7 @@ static struct around look_around(const struct ids_slowdown_step *steps, size_t c
     if (!all) return around;
     around.usual_ns = median_of(times, all);
     around.quartile_ns = times[(all - 1) * 3 / 4];
+    around.least_ns = times[(all - 1) / 4];
     around.is_alike = around.before && around.after && all >= LEAST_AROUND && !is_quarter_longer(one, other) &&
                       !is_quarter_longer(other, one) && !is_quarter_longer(around.quartile_ns, around.usual_ns);
     return around;
@@ -86,6 +89,19 @@ static int is_slowed(const struct around *around, int64_t recorded_ns) {
     return around->before + around->after >= LEAST_BESIDE && is_half_longer(recorded_ns, around->quartile_ns);
 }
 
+/* The same the other way. */
+static int is_hurried(const struct around *around, int64_t measured_ns) {
+    if (measured_ns <= 0) return 0;
+    if (around->is_alike) return around->usual_ns - measured_ns >= measured_ns / 4;
+    return around->before + around->after >= LEAST_BESIDE && is_half_longer(around->least_ns, measured_ns);
+}
+
+/* By the report: a device that works off what was launched before the window is quicker than the host's calls. */
+static int64_t device_ns(const struct ids_report *report) {
+    const struct ids_metric *median = ids_report_find(report, "steps.median", NULL);
+    return median && !median->value.missing ? median->value.i / 1000 : 0;
+}
+
 int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
                       struct ids_slowdown *ret_slowdown) {
     struct ids_slowdown slowdown = {0};
@@ -96,7 +112,10 @@ int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const
     free(times);
     if (measured < LEAST_RECORDED || ids_report_find_property(report, "kept")) return 0;
     const struct around around = look_around(steps, count, ends);
-    if (!is_slowed(&around, slowdown.recorded_ns)) return 0;
+    if (!is_slowed(&around, slowdown.recorded_ns)) {
+        slowdown.recorded_ns = device_ns(report);
+        if (!is_hurried(&around, slowdown.recorded_ns)) return 0;
+    }
     slowdown.usual_ns = around.usual_ns;
     slowdown.around = around.before + around.after;
     slowdown.side = !around.before ? "after" : !around.after ? "before" : "around";
@@ -118,14 +137,28 @@ static int64_t saved_of(const struct ids_slowdown *slowdown, int64_t saves_ps) {
     return (int64_t)(saves < most ? saves : most);
 }
 
-void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report) {
-    double times = (double)slowdown->recorded_ns / (double)slowdown->usual_ns;
-    const char *usual = say_time(report, slowdown->usual_ns), *took = say_time(report, slowdown->recorded_ns);
-    ids_report_property(report, "recording",
-                        ids_text_value(ids_report_text(report,
-                                                       "steps in the window took %.2f × as long as the %zu %s it: %s "
-                                                       "against %s",
-                                                       times, slowdown->around, slowdown->side, took, usual)));
+/* What the devices do all of the time in such a window they may do a part of the time in others. */
+static void warn_of_compute(const char *found, struct ids_report *report) {
+    size_t place = 0;
+    while (place < report->advice_count &&
+           (!report->advice[place].account || strncmp(report->advice[place].account, "work.", 5) != 0))
+        place++;
+    if (place == report->advice_count) return;
+    const char *what = ids_report_text(report,
+                                       "%s: the window is not typical, and devices may compute for less of other "
+                                       "steps - record more of them: idsprof capture --steps 20",
+                                       found);
+    ids_report_advice_at(report,
+                         &(struct ids_advice){.saves_ps = -1,
+                                              .per_step = 1,
+                                              .what = what,
+                                              .evidence = "steps of the window by the devices, those outside by the "
+                                                          "history"},
+                         place);
+}
+
+static void lower_savings(const struct ids_slowdown *slowdown, double times, const char *usual,
+                          struct ids_report *report) {
     for (size_t i = 0; i < report->advice_count; i++) {
         struct ids_advice *advice = &report->advice[i];
         if (!advice->per_step || advice->saves_ps <= 0) continue;
@@ -135,4 +168,19 @@ void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *r
                                            "saving is of one of %s",
                                            advice->evidence ? advice->evidence : "", times, slowdown->side, usual);
     }
+}
+
+void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report) {
+    double times = (double)slowdown->recorded_ns / (double)slowdown->usual_ns;
+    int is_shorter = slowdown->recorded_ns < slowdown->usual_ns;
+    const char *usual = say_time(report, slowdown->usual_ns), *took = say_time(report, slowdown->recorded_ns);
+    const char *found = ids_report_text(report, "steps in the window took %.2f × as long as the %zu %s it", times,
+                                        slowdown->around, slowdown->side);
+    ids_report_property(report, "recording",
+                        ids_text_value(ids_report_text(report, "%s: %s against %s%s", found, took, usual,
+                                                       is_shorter ? ": the window is not typical" : "")));
+    if (is_shorter)
+        warn_of_compute(ids_report_text(report, "S%s", found + 1), report);
+    else
+        lower_savings(slowdown, times, usual, report);
 }

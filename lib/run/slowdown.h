@@ -1,4 +1,5 @@
-/* slowdown.h - how much longer steps took in the window than just before and after it, by the history of a capture.
+/* slowdown.h - how much longer, or shorter, steps took in the window than just before and after it, by the history of a
+ * capture.
  *
  * The steps in the window are those that the report measures, at least three. Around it are the nearest ones that no
  * window touches, at most twenty on either side, some on both and ten in all. Medians are held against one another; of
@@ -7,7 +8,11 @@
  * A program has slow steps of its own, and these are none of recording. So where there are fewer of them, where the
  * median before the window and that after it differ by more than a quarter, or where the upper quartile of those around
  * is more than a quarter above their median, only more than one and a half times that quartile counts, of five steps or
- * more. Nothing is said where the window was kept because a step was slow. */
+ * more. Nothing is said where the window was kept because a step was slow.
+ *
+ * Shorter is the same the other way (the lower quartile), by the steps of the report: where a device works off what was
+ * launched before the window, its steps are shorter than the program's, and no figure of theirs is that of a usual
+ * one. */
 #ifndef IDS_LIB_RUN_SLOWDOWN_H
 #define IDS_LIB_RUN_SLOWDOWN_H
 
@@ -27,11 +32,12 @@ struct ids_slowdown {
     const char *side; /* where these are: around, before, after */
 };
 
-/* 1 and *ret_slowdown, where the steps of the report took at least so much longer; else 0. Without memory they did
- * not. The steps are in the order in which the program made them. */
+/* 1 and *ret_slowdown, where the steps of the report took at least so much longer or shorter; else 0. Without memory
+ * they did not. The steps are in the order in which the program made them. */
 int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
                       struct ids_slowdown *ret_slowdown);
-/* Says it in the property `recording`, and takes it off what advice on steps would save: never more than the step. */
+/* Says it in the property `recording`. Where they took longer, it takes that off what advice on steps would save, never
+ * more than the step; where shorter, advice stands before that on what devices compute, and savings stay. */
 void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report);
 
 #endif

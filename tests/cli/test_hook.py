@@ -23,7 +23,7 @@ HOOK = SOURCE / 'collectors' / 'python'
 sys.path[:0] = [str(HOOK), str(SOURCE / 'tests' / 'oracle')]
 import xplane_oracle as oracle  # noqa: E402  (found through the line above)
 from _idsprof import idsprof_calls as calls, idsprof_misses as misses, idsprof_monitoring as monitoring, idsprof_plugins as plugins  # noqa: E402
-from _idsprof import idsprof_executions as executions, idsprof_steps as steps, idsprof_wrap as wrap, idsprof_xspace as xspace  # noqa: E402
+from _idsprof import idsprof_agent as agent, idsprof_executions as executions, idsprof_steps as steps, idsprof_wrap as wrap, idsprof_xspace as xspace  # noqa: E402
 
 failures = 0
 
@@ -451,6 +451,45 @@ print(looks.count(True), 1 <= looks.count(False) <= 6, sys.gettrace(), hasattr(s
                                       (str(HOOK), 'script.CALLS = 3'))[1].splitlines()[1], 'None')
 
 
+def knows_programs():
+    """What scan and cond run is known by the function that it was made of: jax's own text of it says whether it does the same."""
+    class ClosedJaxpr:
+        def __init__(self, text):
+            self.text = text
+
+        def __repr__(self):
+            return self.text
+
+    alive = []                          # what is gone may have the address of what comes
+
+    def of(*texts):
+        parts = tuple(map(ClosedJaxpr, texts))
+        alive.append(parts)
+        return calls.program_of(parts[0] if len(parts) == 1 else parts)
+    long = '{ lambda ; a:f32[16] b:f32[]. let\n    c:f32[16] = mul a 0.9:f32[]\n    d:f32[16] = add c %s\n  in (d,) }'
+    same('its text is one short line', of(long % 'b')[0], '{ lambda ; a:f32[16] b:f32[]. let c:f32[16] = mul a 0.9:f...')
+    same('made anew', calls.is_function_anew(of(long % 'b'), of(long % 'b')), True)
+    same('several made anew', calls.is_function_anew(of('{ a }', '{ b }'), of('{ a }', '{ b }')), True)
+    same('of another text, where it is cut', calls.is_function_anew(of(long % 'b'), of(long % 'a')), False)
+    once = of(long % 'b')
+    same('the same one', calls.is_function_anew(once, once), False)
+    same('no program', [calls.program_of(value) for value in ((), 3, (3, 'x'))], [None] * 3)
+    same('other values', calls.is_function_anew(calls.static_of('x'), ('x', 0)), False)
+    same('of one text', calls.change_of(('<Mask>', 1), ('<Mask>', 2)), '<Mask>, a new object each time')
+
+
+def cuts_between_characters():
+    why = ctypes.create_string_buffer(8)
+
+    def fails():
+        raise agent.Refused('4 × 5 ×')
+    same('refused', agent._answer(ctypes.addressof(why), 8, fails), 1)
+    same('as much as has room', why.value.decode(), '4 × 5 ')
+    why = ctypes.create_string_buffer(8)
+    agent._answer(ctypes.addressof(why), 4, fails)
+    same('no half a character', why.value.decode(), '4 ')
+
+
 def waits():
     """The finder with a jax that is none: the hook fails in it, which the program must not see."""
     (ROOT / 'jax').mkdir()
@@ -480,7 +519,8 @@ def waits():
 
 
 def main():
-    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, annotations, steps_of_a_window, tells_calls_apart, watches, waits):
+    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, annotations, steps_of_a_window, tells_calls_apart, watches, knows_programs,
+                 cuts_between_characters, waits):
         test()
     print('%d failures' % failures)
     return failures > 0

@@ -115,6 +115,8 @@ for i in range(12):
             out = score(params, x)
         elif what == 'several':
             out = severals[i](x)
+        elif what == 'scan':
+            out, _ = jax.lax.scan(lambda c, row: (c * 0.9 + row.sum(), None), jnp.float32(0), x)
         elif what == 'mapped':
             out = mapped(np.ones((2, 4 + i), np.float32))
         elif what == 'first':
@@ -142,6 +144,7 @@ REASONS = {
     'none': ('held', ("structure: tree['a']['ema'] f32[8,8] -> None", "arguments: tree['b']["), 'keep shapes, dtypes'),
     'list': ('held', "structure: tree['a'] ", 'keep shapes, dtypes'),
     'options': ('doubled', 'options of jit: ', 'keep shapes, dtypes'),
+    'scan': ('scan', 'new function object: jaxpr of a function that is made anew at each call', 'once outside the loop'),
     'mapped': ('<lambda>', 'shape: y f32[2,', 'pad the argument'),
     'cleared': ('score', "same arguments: jax's caches were cleared", 'keep shapes, dtypes'),
 }

@@ -128,6 +128,30 @@ START_TEST(test_told) {
 }
 END_TEST
 
+/* What held up the slow step that the window opened with is recorded, and comes before all. */
+START_TEST(test_told_behind_the_opening) {
+    const struct ids_advice opening = {.account = "host.python", .explain = "idle.longest", .what = "step 50"};
+    for (int is_busy = 0; is_busy < 2; is_busy++) {
+        set(few, 4);
+        ck_assert_int_eq(find(), 1);
+        missed.busy = is_busy ? 1 : 0;
+        ids_report_advice(&report, &(struct ids_advice){.what = "a", .account = "host.python"});
+        ids_report_advice(&report, &(struct ids_advice){.what = "b", .explain = "idle.longest"});
+        ids_report_advice(&report, &opening);
+        ids_missed_tell(&missed, NULL, &report);
+        ck_assert_uint_eq(report.advice_count, 4);
+        ck_assert_str_eq(report.advice[0].what, "step 50");
+        ck_assert_ptr_nonnull(strstr(report.advice[1].what, "4 of 100 steps are slow"));
+        const char *whole = "none of them is measured here, and the one that opened the window not whole - record one "
+                            "whole: idsprof capture --when";
+        ck_assert_int_eq(strstr(report.advice[1].what, whole) != NULL, !is_busy);
+        ck_assert_str_eq(report.advice[2].what, "a");
+        ck_assert_str_eq(report.advice[3].what, "b");
+        ids_report_done(&report);
+    }
+}
+END_TEST
+
 /* Others had three quarters of the cores while all were busy. */
 START_TEST(on_a_busy_machine) {
     const char *const alone = "none of them is measured here";
@@ -181,5 +205,5 @@ START_TEST(advice_by_saving) {
 }
 END_TEST
 
-IDS_RUN_SUITE("missed", test_found, test_little_of_the_run, test_measured, test_rhythm, test_told, on_a_busy_machine,
-              advice_by_saving)
+IDS_RUN_SUITE("missed", test_found, test_little_of_the_run, test_measured, test_rhythm, test_told,
+              test_told_behind_the_opening, on_a_busy_machine, advice_by_saving)

@@ -52,6 +52,17 @@ START_TEST(names_of_any_length) {
     for (size_t i = 0; i + 11 < sizeof qualified; i += 11) memcpy(qualified + i, "<listcomp>.", 11);
     ids_python_short_name(qualified, name);
     ck_assert_uint_lt(strlen(name), IDS_PYTHON_NAME);
+    /* of a character of 1 to 4 bytes only the whole one is in the last places */
+    const char *const letters[] = {"x", "\u00d7", "\u2192", "\U0001f600"};
+    for (size_t l = 0; l < 4; l++) {
+        size_t size = strlen(letters[l]);
+        for (size_t fits = 1; fits <= size; fits++) {
+            memset(qualified, 'y', IDS_PYTHON_NAME - 1 - fits);
+            memcpy(qualified + IDS_PYTHON_NAME - 1 - fits, letters[l], size + 1);
+            ids_python_short_name(qualified, name);
+            ck_assert_uint_eq(strlen(name), IDS_PYTHON_NAME - 1 - (fits < size ? fits : 0));
+        }
+    }
 }
 END_TEST
 

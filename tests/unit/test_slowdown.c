@@ -146,5 +146,57 @@ START_TEST(test_told) {
 }
 END_TEST
 
+static void measure(int64_t median_ps) {
+    ids_report_metric(&report, "steps.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
+}
+
+/* The devices' steps count, not the host's: it made them as usual. */
+START_TEST(test_shorter) {
+    record(742000, 742000, 742000, 742000);
+    measure(430000000);
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 1);
+    ck_assert_int_eq(slowdown.recorded_ns, 430000);
+    ck_assert_int_eq(slowdown.usual_ns, 742000);
+    ck_assert_uint_eq(slowdown.around, 34);
+    for (int i = 0; i < 35; i++) steps[i].took_ns = 594000; /* a quarter of them is not half longer than 430 us */
+    for (int i = 46; i < STEPS; i++) steps[i].took_ns = 930000;
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 0);
+    for (int i = 0; i < 35; i++) steps[i].took_ns = 700000;
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 1);
+    ids_report_done(&report);
+    record(742000, 742000, 742000, 742000);
+    measure(600000000); /* a quarter longer is 750 us */
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 0);
+    ids_report_done(&report);
+    record(742000, 742000, 742000, 742000);
+    measure(590000000);
+    ck_assert_int_eq(ids_slowdown_find(steps, STEPS, &report, &slowdown), 1);
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(test_shorter_told) {
+    record(1000, 1000, 1000, 1000);
+    slowdown = (struct ids_slowdown){430000, 742000, 40, "around"};
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 90000000, .per_step = 1, .account = "host.sync"});
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = -1, .per_step = 1, .account = "work.compute"});
+    ids_slowdown_tell(&slowdown, &report);
+    ck_assert_str_eq(ids_report_find_property(&report, "recording")->text,
+                     "steps in the window took 0.58 × as long as the 40 around it: 430.0 us against 742.0 us: the "
+                     "window is not typical");
+    ck_assert_uint_eq(report.advice_count, 3);
+    ck_assert_int_eq(report.advice[0].saves_ps, 90000000);
+    ck_assert_ptr_null(report.advice[0].evidence);
+    ck_assert_ptr_nonnull(strstr(report.advice[1].what, "Steps in the window took 0.58 × as long as the 40 around it: "
+                                                        "the window is not typical"));
+    ck_assert_str_eq(report.advice[2].account, "work.compute");
+    ids_report_done(&report);
+    record(1000, 1000, 1000, 1000);
+    ids_slowdown_tell(&slowdown, &report); /* nothing is said of compute */
+    ck_assert_uint_eq(report.advice_count, 0);
+    ids_report_done(&report);
+}
+END_TEST
+
 IDS_RUN_SUITE("slowdown", test_found, test_too_few, test_far_slower_beside_few, test_nearest_steps, test_sides_differ,
-              test_slow_by_itself, test_kept_for_a_step, test_told)
+              test_slow_by_itself, test_kept_for_a_step, test_told, test_shorter, test_shorter_told)

@@ -34,7 +34,7 @@ def _answer(why, why_size, work, *arguments):
     except BaseException as error:
         code = BUSY if isinstance(error, Busy) else 1
         reason = str(error) if isinstance(error, Refused) else '%s: %s' % (type(error).__name__, error)
-    text = reason.encode('utf-8', 'replace')[:why_size - 1] + b'\0'
+    text = reason.encode('utf-8', 'replace')[:why_size - 1].decode('utf-8', 'ignore').encode() + b'\0'     # cut between characters
     ctypes.memmove(why, text, len(text))
     return code
 

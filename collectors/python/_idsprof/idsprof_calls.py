@@ -19,6 +19,7 @@ PARAMETERS = {'shape': 'shape', 'sizes': 'shape', 'new_sizes': 'shape', 'slice_s
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = _repr.maxlong = TEXT
 DEFAULT = 'default', None
+FUNCTION = 'new function object'
 
 
 def short(dtype):
@@ -84,6 +85,12 @@ def text_of(value):
         text = _repr.repr(value)
     except Exception:
         text = '<%s>' % type(value).__name__
+    return cut(text)
+
+
+def cut(text):
+    """One line of it."""
+    text = ' '.join(text.split())
     return text if len(text) <= TEXT else text[:TEXT - 3] + '...'
 
 
@@ -121,7 +128,12 @@ class Node:
 
 
 def change_of(before, now):
-    return '%s -> %s' % (before[0], now[0] + (' (another one)' if before[0] == now[0] else ''))
+    return '%s -> %s' % (before[0], now[0]) if before[0] != now[0] else now[0] + ', a new object each time'
+
+
+def is_function_anew(before, now):
+    """Whether two programs are alike: jax knows them by the functions that they were made of, and these are two objects."""
+    return before != now and len(now) == 3 and before[2:] == now[2:]
 
 
 class Call:
@@ -205,7 +217,9 @@ class Call:
                                   ('parameters', self.parameters, other.parameters)):
             for name in {**now, **before}:
                 this, that = now.get(name, DEFAULT), before.get(name, DEFAULT)
-                if this != that:
+                if is_function_anew(that, this):
+                    found.append((FUNCTION, (name, ()), 'of a function that is made anew at each call'))
+                elif this != that:
                     found.append((PARAMETERS.get(name, kind) if kind == 'parameters' else kind, (name, ()), change_of(that, this)))
         return found
 
@@ -221,4 +235,16 @@ def parameters_of(function):
         return {}
     held = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     found = held['params'].cell_contents if 'params' in held else {}
-    return {name: static_of(value) for name, value in found.items()}
+    return {name: program_of(value) or static_of(value) for name, value in found.items()}
+
+
+def program_of(value):
+    """(text, hash, hash of the whole text) of a jaxpr, or of several: what scan and cond run; None."""
+    parts = value if isinstance(value, tuple) else (value,)
+    if not parts or any(not type(part).__name__.endswith('Jaxpr') for part in parts):
+        return None
+    try:
+        whole = repr(value)
+        return cut(whole), hash(value), hash(whole)
+    except Exception:
+        return None

@@ -11,14 +11,15 @@ import sys
 import types
 import weakref
 
-from .idsprof_calls import Call, text_of
+from .idsprof_calls import FUNCTION, Call, text_of
 
 FRAMES = 200                    # outwards, at most
 FUNCTIONS, CALLS = 4096, 16
 MAPPED = '_fun'
 SHOWN = 3                       # differences in a reason
-KINDS = 'shape', 'dtype', 'weak type', 'sharding', 'static argument', 'static field', 'structure', 'arguments', 'options of jit', 'parameters'
-FUNCTION, CONTEXT = 'new function object', 'same arguments'
+KINDS = (FUNCTION, 'shape', 'dtype', 'weak type', 'sharding', 'static argument', 'static field', 'structure', 'arguments',
+         'options of jit', 'parameters')
+CONTEXT = 'same arguments'
 
 
 def call_of(frame):
