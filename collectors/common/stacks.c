@@ -1,6 +1,7 @@
 #include "collectors/common/stacks.h"
 
 #include "collectors/common/other_threads.h"
+#include "collectors/common/own_file.h"
 #include "collectors/common/own_memory.h"
 #include "collectors/common/process.h"
 #include "collectors/common/python_gil.h"
@@ -219,7 +220,7 @@ int ids_stacks_start(int64_t rate, int64_t running_step, char *why, size_t why_s
     ids_sampled_done(&stacks.sampled);
     stacks.counts =
         (struct ids_stacks_counts){.rate = rate, .begin_ns = ids_realtime_ns(), .running_step = running_step};
-    stacks.bell = eventfd(0, EFD_CLOEXEC);
+    stacks.bell = ids_own_file_moved_up(eventfd(0, EFD_CLOEXEC));
     atomic_store(&stacks.runs, 1);
     if (stacks.bell >= 0 && !start_thread()) return 1;
     snprintf(why, why_size, "there is no thread for it");
