@@ -4,6 +4,7 @@
 #include "collectors/common/agent_state.h"
 #include "collectors/common/control.h"
 #include "collectors/common/history.h"
+#include "collectors/common/spells.h"
 #include "collectors/common/stacks.h"
 
 #include <errno.h>
@@ -476,6 +477,10 @@ void ids_agent_compiled(const char *name, int64_t took_ns) {
     lock();
     news(ids_history_event(IDS_HISTORY_COMPILE, now - took_ns, now, name));
     unlock();
+}
+
+void ids_agent_spell(uint64_t thread, int64_t begin_ns, int64_t end_ns, const char *name) {
+    if (agent->awake > 0) ids_spells_add(thread, begin_ns, end_ns, name);
 }
 
 void ids_agent_executed(int64_t collectives) {
