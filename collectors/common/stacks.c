@@ -7,6 +7,7 @@
 #include "collectors/common/python_gil.h"
 #include "collectors/common/python_threads.h"
 #include "collectors/common/sampling_pace.h"
+#include "collectors/common/spells.h"
 #include "collectors/common/stacks_plane.h"
 #include "collectors/common/thread_clock.h"
 
@@ -287,6 +288,7 @@ int ids_stacks_write(const char *path, const struct ids_stacks_window *window, c
 void ids_stacks_forked(void) {
     if (stacks.bell >= 0) close(stacks.bell);
     stacks.bell = -1;
+    ids_spells_forget();
     ids_python_gil_done();
     ids_thread_clocks_done();
     /* What was sampled is the parent's; it may have been in the middle of a change, so it is left as it lies. */
