@@ -182,16 +182,23 @@ static void close_window(int throw_away) {
     end_job();
 }
 
-static void *run_job(void *call) {
+static void run_job(struct call *call) {
     enum ids_window_action job = agent->job; /* the next job may begin when this one ends */
     if (job != IDS_OPEN) close_window(job == IDS_REOPEN);
     if (job != IDS_CLOSE) open_window(call);
+}
+
+static void *run_own_job(void *none) {
+    (void)none;
+    agent->is_own_job = 1;
+    run_job(NULL);
     return NULL;
 }
 
 /* Does what the window wants. In a feeding thread an opening happens here and a closing is waited for. */
 static void do_or_wait(enum ids_window_action action, int feeding, struct call *call) {
-    if ((action == IDS_OPEN && feeding) || start_thread(run_job, NULL)) {
+    if ((action == IDS_OPEN && feeding) || start_thread(run_own_job, NULL)) {
+        agent->is_own_job = 0;
         run_job(call);
         return;
     }

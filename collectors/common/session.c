@@ -288,9 +288,11 @@ int ids_session_open(struct ids_agent *agent) {
         /* In the middle of a slow step a collector may have to wait for what makes it slow: for Python's lock. The
          * stacks need no lock, and show who has it. */
         int is_early = agent->running_step >= 0;
+        if (agent->is_own_job) ids_stacks_leave_out((uint64_t)(uintptr_t)pthread_self());
         if (is_early) start_stacks(agent);
         why[0] = '\0';
         int code = slot->collector.start(slot->collector.context, why, sizeof why);
+        ids_stacks_leave_out(0);
         if (!code) {
             agent->begin_ns = ids_realtime_ns();
             agent->owner = asked;
