@@ -214,6 +214,7 @@ static void say_opened(const struct ids_agent *agent) {
     ids_hello_number(&line, "step", agent->window.first);
     ids_hello_number(&line, "warm", agent->window.warm);
     ids_hello_number(&line, "start_ns", agent->start_ns);
+    if (agent->of_block && agent->window.opened_by == IDS_BY_TRIGGER) ids_hello_number(&line, "block", 1);
     ids_hello_end(&line, agent->hello);
 }
 
