@@ -89,7 +89,7 @@ async def gathered(_):
 
 
 def decode():
-    time.sleep(.003)
+    time.sleep(.05)      # longer than a loop may wait for a core
 
 
 async def in_a_thread(_):
