@@ -436,8 +436,8 @@ static const struct sentence {
      {"name the parts of the loop (jax.profiler.TraceAnnotation)", "name the parts of the loop (record_function)",
       "name the parts of the loop (tf.profiler.experimental.Trace)", "name the parts of the loop (NVTX)"}},
     {IDS_HOST_UNKNOWN, NULL, "The device waits for the host, and the recording does not say why",
-     {"record Python too (idsprof capture --python-tracer 1), or name the parts of the loop "
-      "(jax.profiler.TraceAnnotation)",
+     {"record what Python runs too (idsprof capture samples its stacks unless --stacks 0 is given), or name the parts "
+      "of the loop (jax.profiler.TraceAnnotation)",
       "record with the profiler's CPU activity and with_stack=True, or name the parts of the loop (record_function)",
       "record with the host's and Python's tracer, or name the parts of the loop (tf.profiler.experimental.Trace)",
       "name the parts of the loop (NVTX)"}},

@@ -35,8 +35,8 @@ ids_preload(idsprof_agent MAP collectors/common/agent.map SOURCES
     collectors/common/python_gil.c collectors/common/python_threads.c collectors/common/task_files.c collectors/common/thread_clock.c collectors/common/python_layout.c collectors/common/python_names.c collectors/common/python_source.c collectors/common/python_stack.c
     collectors/common/recorder.c
     collectors/common/sampled_names.c collectors/common/sampled_slices.c collectors/common/samples.c
-    collectors/common/sampling_pace.c collectors/common/secrets.c collectors/common/session.c collectors/common/stacks.c
-    collectors/common/stacks_plane.c
+    collectors/common/sampling_pace.c collectors/common/secrets.c collectors/common/session.c collectors/common/spells.c
+    collectors/common/stacks.c collectors/common/stacks_plane.c
     collectors/common/window.c collectors/common/xspace_lines.c collectors/common/xspace_out.c
     collectors/python/annotations.c collectors/python/executions.c collectors/python/signals.c)
 

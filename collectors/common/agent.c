@@ -4,6 +4,7 @@
 #include "collectors/common/agent_state.h"
 #include "collectors/common/control.h"
 #include "collectors/common/history.h"
+#include "collectors/common/spells.h"
 #include "collectors/common/stacks.h"
 
 #include <errno.h>
@@ -181,16 +182,23 @@ static void close_window(int throw_away) {
     end_job();
 }
 
-static void *run_job(void *call) {
+static void run_job(struct call *call) {
     enum ids_window_action job = agent->job; /* the next job may begin when this one ends */
     if (job != IDS_OPEN) close_window(job == IDS_REOPEN);
     if (job != IDS_CLOSE) open_window(call);
+}
+
+static void *run_own_job(void *none) {
+    (void)none;
+    agent->is_own_job = 1;
+    run_job(NULL);
     return NULL;
 }
 
 /* Does what the window wants. In a feeding thread an opening happens here and a closing is waited for. */
 static void do_or_wait(enum ids_window_action action, int feeding, struct call *call) {
-    if ((action == IDS_OPEN && feeding) || start_thread(run_job, NULL)) {
+    if ((action == IDS_OPEN && feeding) || start_thread(run_own_job, NULL)) {
+        agent->is_own_job = 0;
         run_job(call);
         return;
     }
@@ -476,6 +484,10 @@ void ids_agent_compiled(const char *name, int64_t took_ns) {
     lock();
     news(ids_history_event(IDS_HISTORY_COMPILE, now - took_ns, now, name));
     unlock();
+}
+
+void ids_agent_spell(uint64_t thread, int64_t begin_ns, int64_t end_ns, const char *name) {
+    if (agent->awake > 0) ids_spells_add(thread, begin_ns, end_ns, name);
 }
 
 void ids_agent_executed(int64_t collectives) {

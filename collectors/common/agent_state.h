@@ -57,6 +57,7 @@ struct ids_agent {
     enum ids_window_action job;
     int64_t decided_ns;   /* when it was to be done: the thread that does it may begin late */
     int of_block;         /* the latest window that was asked for is of a block of the program */
+    int is_own_job;       /* the job runs in a thread of ours, not in one of the program's */
     int64_t running_step; /* of an opening in the middle of a step: its number, else -1 */
     int owner;            /* index of the collector whose session runs, -1: none */
     char part[IDS_PUBLISH_PATH];

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,15 +17,25 @@ static int status_of(int file, uint64_t *ret_device, uint64_t *ret_inode) {
     return 0;
 }
 
-static int moved_up(int file) {
-    if (file < 0 || file > 2) return file;
-    int moved = (int)syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, 3);
+/* Where few programs open, or close what they do not know, and still below what a limit of 1024 allows. */
+static int lowest_of_ours(void) {
+    enum { HIGH = 900, LEFT = 8 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= HIGH + HIGH / LEFT) return HIGH;
+    return (int)(limit.rlim_cur - limit.rlim_cur / LEFT);
+}
+
+int ids_own_file_moved_up(int file) {
+    if (file < 0) return file;
+    int moved = (int)syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, lowest_of_ours());
+    if (moved < 0 && file > 2) return file; /* none is free up there */
+    if (moved < 0) moved = (int)syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, 3);
     close(file);
     return moved;
 }
 
 struct ids_own_file ids_own_file_of(int file) {
-    struct ids_own_file own = {.file = moved_up(file)};
+    struct ids_own_file own = {.file = ids_own_file_moved_up(file)};
     if (status_of(own.file, &own.device, &own.inode)) own.file = -1;
     return own;
 }

@@ -17,7 +17,11 @@ struct ids_own_file {
 #define IDS_NO_FILE \
     { .file = -1 }
 
-/* Of what was just opened, or -1. It is never 0, 1 or 2: a program that closed these expects to open them. */
+/* What was just opened, or -1, gets a high number: a program may expect the low ones for its own files, and closes
+ * these when it closes all that it does not know. Where no high one is free it keeps its number, if that is not 0, 1
+ * or 2. */
+int ids_own_file_moved_up(int file);
+/* Of what was just opened, or -1; it is moved up. */
 struct ids_own_file ids_own_file_of(int file);
 int ids_own_file_is_there(const struct ids_own_file *own);
 /* Closes it if it is there. */

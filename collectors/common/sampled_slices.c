@@ -1,10 +1,12 @@
 #include "collectors/common/sampled_slices.h"
 
+#include "collectors/common/spells.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* C functions between calls, beside the calls themselves, the lock, and a core. */
-enum { NAMES = 2 * IDS_PYTHON_DEPTH + 4 };
+/* C functions between calls, beside the calls themselves, spells, the lock, and a core. */
+enum { NAMES = 2 * IDS_PYTHON_DEPTH + IDS_SPELLS_AT_ONCE + 4 };
 
 struct making {
     struct ids_sampled_slices *slices;

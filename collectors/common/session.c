@@ -214,6 +214,7 @@ static void say_opened(const struct ids_agent *agent) {
     ids_hello_number(&line, "step", agent->window.first);
     ids_hello_number(&line, "warm", agent->window.warm);
     ids_hello_number(&line, "start_ns", agent->start_ns);
+    if (agent->of_block && agent->window.opened_by == IDS_BY_TRIGGER) ids_hello_number(&line, "block", 1);
     ids_hello_end(&line, agent->hello);
 }
 
@@ -288,9 +289,11 @@ int ids_session_open(struct ids_agent *agent) {
         /* In the middle of a slow step a collector may have to wait for what makes it slow: for Python's lock. The
          * stacks need no lock, and show who has it. */
         int is_early = agent->running_step >= 0;
+        if (agent->is_own_job) ids_stacks_leave_out((uint64_t)(uintptr_t)pthread_self());
         if (is_early) start_stacks(agent);
         why[0] = '\0';
         int code = slot->collector.start(slot->collector.context, why, sizeof why);
+        ids_stacks_leave_out(0);
         if (!code) {
             agent->begin_ns = ids_realtime_ns();
             agent->owner = asked;

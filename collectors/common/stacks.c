@@ -1,11 +1,13 @@
 #include "collectors/common/stacks.h"
 
 #include "collectors/common/other_threads.h"
+#include "collectors/common/own_file.h"
 #include "collectors/common/own_memory.h"
 #include "collectors/common/process.h"
 #include "collectors/common/python_gil.h"
 #include "collectors/common/python_threads.h"
 #include "collectors/common/sampling_pace.h"
+#include "collectors/common/spells.h"
 #include "collectors/common/stacks_plane.h"
 #include "collectors/common/thread_clock.h"
 
@@ -49,6 +51,7 @@ static struct {
     int bell;                        /* rung: the thread ends */
     pid_t owner;
     atomic_int runs;
+    _Atomic uint64_t left_out; /* a thread that is none of the program's; 0: none */
 } stacks = {.bell = -1};
 
 static int64_t cpu_time(void) {
@@ -89,6 +92,7 @@ static int take_thread(struct ids_python_thread *thread, uint32_t number, int64_
         return 0;
     }
     if (clock.cpu_ns >= 0) find_core_wait(thread, &clock, number);
+    uint64_t ours = atomic_load(&stacks.left_out); /* before it is read: one that is no more is not in what is read */
     if (read_thread(thread, number)) return -1;
     /* Another thread may have got the state's place: its clock is not known. */
     thread->clock = thread->tid == stack->tid ? clock : (struct ids_thread_clock){-1, -1, 0};
@@ -99,7 +103,7 @@ static int take_thread(struct ids_python_thread *thread, uint32_t number, int64_
     thread->asked_gil = asks_gil;
     if (!stack->depth) return 0;
     stack->awaits_gil = asks_gil && ids_python_gil_is_awaited(&stacks.gil, stack->tid);
-    thread->line = ids_samples_add(samples, stack, number, when_ns);
+    thread->line = ours && stack->pthread == ours ? SIZE_MAX : ids_samples_add(samples, stack, number, when_ns);
     return 0;
 }
 
@@ -219,7 +223,7 @@ int ids_stacks_start(int64_t rate, int64_t running_step, char *why, size_t why_s
     ids_sampled_done(&stacks.sampled);
     stacks.counts =
         (struct ids_stacks_counts){.rate = rate, .begin_ns = ids_realtime_ns(), .running_step = running_step};
-    stacks.bell = eventfd(0, EFD_CLOEXEC);
+    stacks.bell = ids_own_file_moved_up(eventfd(0, EFD_CLOEXEC));
     atomic_store(&stacks.runs, 1);
     if (stacks.bell >= 0 && !start_thread()) return 1;
     snprintf(why, why_size, "there is no thread for it");
@@ -227,6 +231,10 @@ int ids_stacks_start(int64_t rate, int64_t running_step, char *why, size_t why_s
     stacks.bell = -1;
     atomic_store(&stacks.runs, 0);
     return -1;
+}
+
+void ids_stacks_leave_out(uint64_t pthread) {
+    atomic_store(&stacks.left_out, pthread);
 }
 
 int ids_stacks_stop(struct ids_stacks_counts *ret_counts) {
@@ -286,6 +294,7 @@ int ids_stacks_write(const char *path, const struct ids_stacks_window *window, c
 void ids_stacks_forked(void) {
     if (stacks.bell >= 0) close(stacks.bell);
     stacks.bell = -1;
+    ids_spells_forget();
     ids_python_gil_done();
     ids_thread_clocks_done();
     /* What was sampled is the parent's; it may have been in the middle of a change, so it is left as it lies. */

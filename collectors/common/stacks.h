@@ -32,6 +32,10 @@ struct ids_stacks_window {
 /* Begins to sample, `rate` times a second, and more often at first. `running_step` is in its middle, -1: none. 1; 0:
  * there is no Python here; -1 with the reason. */
 int ids_stacks_start(int64_t rate, int64_t running_step, char *why, size_t why_size);
+/* This thread (its pthread_t) is none of the program's, and what it runs of Python is ours: it is left out of the
+ * samples until this is called with 0, which it does before it ends: then its number may become that of another
+ * thread. */
+void ids_stacks_leave_out(uint64_t pthread);
 /* Ends it. 1 when it ran. */
 int ids_stacks_stop(struct ids_stacks_counts *ret_counts);
 /* Appends the plane of what was sampled to the XSpace in `path`, and forgets it. Path NULL: only that. 0, or -1 with

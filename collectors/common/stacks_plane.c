@@ -2,6 +2,7 @@
 
 #include "collectors/common/sampled_names.h"
 #include "collectors/common/sampled_slices.h"
+#include "collectors/common/spells.h"
 #include "collectors/common/xspace_lines.h"
 #include "collectors/common/xspace_out.h"
 
@@ -21,13 +22,14 @@ struct writing {
     const struct ids_sampled *sampled;
     struct ids_sampled_names names;
     struct ids_xspace_out *out;
+    const struct ids_sampled_thread *thread; /* whose line is written */
 };
 
 static uint32_t names_of_run(void *context, const struct ids_sample_run *run, int64_t *ret_names) {
     struct writing *writing = context;
     const struct ids_python_call *calls = writing->sampled->samples.calls + run->calls;
-    char name[IDS_SAMPLED_NAME];
-    uint32_t count = 0;
+    char name[IDS_SAMPLED_NAME], spells[IDS_SPELLS_AT_ONCE][IDS_SPELL_NAME];
+    uint32_t count = 0, spell_count = ids_spells_of(writing->thread->pthread, run, spells);
     for (uint32_t c = run->depth; c-- > 0;) {
         if (c && ids_sampled_is_part(&writing->names, calls[c - 1], calls[c])) continue;
         const char *called = !c || calls[c - 1].from_c ? ids_sampled_called(&writing->names, calls[c]) : NULL;
@@ -37,6 +39,7 @@ static uint32_t names_of_run(void *context, const struct ids_sample_run *run, in
         ret_names[count++] = ids_xspace_name(writing->out, name);
         if (called) ret_names[count++] = ids_xspace_name(writing->out, called);
     }
+    for (uint32_t i = 0; i < spell_count; i++) ret_names[count++] = ids_xspace_name(writing->out, spells[i]);
     if (run->awaits_gil) ret_names[count++] = ids_xspace_name(writing->out, "$python wait_for_gil");
     return count;
 }
@@ -77,6 +80,7 @@ static int write_line(struct writing *writing, const struct ids_sampled_thread *
                       struct ids_sampled_slices *slices) {
     char name[LINE_NAME_BYTES];
     struct ids_xspace_out *out = writing->out;
+    writing->thread = thread;
     slices->wait_name = ids_xspace_name(out, "$python wait_for_core");
     if (ids_sampled_slices_make(slices, thread, time, names_of_run, writing)) return -1;
     name_line(thread, name);

@@ -5,6 +5,7 @@
  * Handlers of the C library and not of Python's module signal, which takes only the main thread's, and runs them when
  * that comes back from C code. They stand only while a window is open, and only where a signal is at its default. */
 #include "collectors/common/agent.h"
+#include "collectors/common/own_file.h"
 
 #include <dlfcn.h>
 #include <poll.h>
@@ -96,8 +97,8 @@ static int prepare(void) {
     if (owner == getpid()) return 0;
     if (bell >= 0) close(bell);
     if (saved >= 0) close(saved);
-    bell = eventfd(0, EFD_CLOEXEC);
-    saved = eventfd(0, EFD_CLOEXEC);
+    bell = ids_own_file_moved_up(eventfd(0, EFD_CLOEXEC));
+    saved = ids_own_file_moved_up(eventfd(0, EFD_CLOEXEC));
     if (bell < 0 || saved < 0 || !pthread_create) return -1;
     find_gil();
     sigfillset(&all);

@@ -33,9 +33,12 @@ static void add_stacks(struct ids_outcome *out, const struct ids_seen_window *wi
     out->sampled_ns = ids_sat_add(out->sampled_ns, window->end_ns - window->begin_ns);
 }
 
-/* Who ends a window waits until it is written. Time, a trigger and too much memory are the agent's own thread. */
-static int stands_still(const char *closed_by) {
+/* Who ends a window waits until it is written. Time, a trigger and too much memory are the agent's own thread; but the
+ * program's own trigger around a block (idsprof.py) waits, too. */
+static int stands_still(const struct ids_seen_window *window) {
     static const char *const beside[] = {"time", "trigger", "size"};
+    const char *closed_by = window->closed_by;
+    if (window->is_of_block && closed_by && !strcmp(closed_by, "trigger")) return 1;
     for (size_t i = 0; closed_by && i < sizeof beside / sizeof *beside; i++) {
         if (!strcmp(closed_by, beside[i])) return 0;
     }
@@ -49,7 +52,7 @@ static void add_window(struct ids_outcome *out, const struct ids_seen_window *wi
         int64_t publish_ns = window->publish_ns < 0 ? 0 : window->publish_ns;
         int64_t stop_ns = window->stop_ns < 0 ? -1 : ids_sat_add(window->stop_ns, publish_ns);
         keep_longest(&out->stop_ns, stop_ns);
-        if (stands_still(window->closed_by)) keep_longest(&out->stood_ns, stop_ns);
+        if (stands_still(window)) keep_longest(&out->stood_ns, stop_ns);
         out->files++;
         add_known(&out->bytes, window->bytes);
         add_known(&out->events, window->events);

@@ -94,6 +94,7 @@ static void read_window(struct ids_seen *seen, const struct ids_line *line, stru
         window->opened_by = ids_line_text(&seen->arena, line, "by");
         window->first_step = ids_line_number(line, "step");
         window->start_ns = ids_line_number(line, "start_ns");
+        window->is_of_block = ids_line_number(line, "block") == 1;
     } else if (ids_line_says(line, "event", "slow")) {
         window->waited_ns = ids_line_number(line, "waited_ns");
     } else if (ids_line_says(line, "event", "stacks")) {

@@ -14,6 +14,7 @@ enum ids_seen_fate { IDS_SEEN_OPEN, IDS_SEEN_WRITTEN, IDS_SEEN_LOST };
 /* Texts are in the arena of the list. Not reported: NULL, or -1 for numbers. Times are in nanoseconds. */
 struct ids_seen_window {
     int64_t number;
+    int is_of_block; /* a thread of the program opened it for what it does next, and waits where it opens and ends */
     enum ids_seen_fate fate; /* IDS_SEEN_OPEN: the process ended before the window was closed */
     const char *collector, *opened_by, *closed_by, *path, *why;
     int64_t bytes, events, drops, first_step, last_step, steps;

@@ -175,7 +175,7 @@ static void write_unknown(struct ids_painter *painter, const struct ids_diff *di
     fputs("  ", painter->out);
     ids_text_wrap(painter->out,
                   "what the host did in that time is in no trace: record both sides with 'idsprof capture', which "
-                  "samples the stacks of Python, or with --python-tracer 1",
+                  "samples the stacks of Python unless --stacks 0 is given",
                   2, 2, ids_painter_width(painter));
 }
 

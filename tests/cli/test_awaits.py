@@ -89,7 +89,7 @@ async def gathered(_):
 
 
 def decode():
-    time.sleep(.003)
+    time.sleep(.05)      # longer than a loop may wait for a core
 
 
 async def in_a_thread(_):
@@ -141,6 +141,56 @@ async def soonest(awaits):
     late.cancel()
 
 
+def told_of(program, closes_after=1.0):
+    """What is told of waits that were under way when a window opened, by time, in another thread."""
+    told, own = [], []
+
+    def window(loop):
+        time.sleep(.05)
+        before_ns = time.time_ns()
+        awaits = Awaits(Profiler, lambda *said: told.append(said))
+        awaits.on()
+        time.sleep(closes_after)
+        awaits.off()
+        own.append((before_ns, '_process_events' in vars(loop), awaits.under_way))
+
+    async def opened():
+        thread = threading.Thread(target=window, args=(asyncio.get_running_loop(),))
+        thread.start()
+        await program(None)
+        await asyncio.to_thread(thread.join)
+    noted.clear()
+    asyncio.run(opened())
+    return told, own[0]
+
+
+async def download_late(_):
+    await fetch(.3)
+
+
+def decode_late():
+    time.sleep(.3)
+
+
+async def in_a_thread_late(_):
+    await asyncio.to_thread(decode_late)
+
+
+def under_way():
+    """A wait that no window saw begin is told once, with its end."""
+    told, (before_ns, is_left, kept) = told_of(download_late, .6)
+    line = fetch.__code__.co_firstlineno + 1
+    check('under way: told once', [said[3] for said in told] == ['$test_awaits.py:%d await fetch' % line], told)
+    check('under way: of its thread', told[0][0] == threading.get_ident(), told)
+    check('under way: to its end', before_ns <= told[0][1] and .1e9 < told[0][2] - told[0][1] < .5e9, told)
+    check('under way: the loop is as it was', not is_left and not kept, (is_left, kept))
+    told, (before_ns, is_left, kept) = told_of(download_late, .1)
+    check('under way: the window ends before', len(told) == 1 and told[0][2] - told[0][1] < .25e9, told)
+    check('under way, and the window ends: the loop is as it was', not is_left and not kept, (is_left, kept))
+    told, _ = told_of(in_a_thread_late, .6)
+    check('under way: in a thread', [said[3].rpartition(':')[2].partition(' ')[2] for said in told] == ['await in_a_thread_late', 'poll'], told)
+
+
 def selects():
     return [vars(kind)['select'] for kind in (selectors.EpollSelector, selectors.SelectSelector)]
 
@@ -179,6 +229,7 @@ def main():
     check('an object that is awaited: the coroutine of its __await__', set(names()) == {line}, names())
     during(soonest, opener='a thread')
     check('the soonest', set(names()) == {'download'}, names())
+    under_way()
     broken_tasks()
     check('the selectors are as before', selects() == before, selects())
     noted.clear()

@@ -10,6 +10,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+import time
 
 sys.path.insert(0, os.environ['IDS_SOURCE_DIR'] + '/tests/support')
 from hook_test import Profiler, check, failed, noted  # noqa: E402  (found through the line above)
@@ -49,6 +51,50 @@ garbage.off()
 garbage.off()
 collect(2)
 check('the window is closed', noted == [] and len(gc.callbacks) == 0, (noted, gc.callbacks))
+told = []
+watched = Garbage(Profiler, lambda *said: told.append(said))
+
+
+def heap(count):
+    return [{'number': [number]} for number in range(count)]
+
+
+kept = heap(300000)         # a collection looks through it for some milliseconds
+watched.watch()
+before_ns = time.time_ns()
+line = collect(2)
+check('between windows: told afterwards, once, by thread and time', len(told) == 1 and told[0][0] == threading.get_ident() and noted == []
+      and told[0][3] == '$test_garbage.py:%d collect garbage' % line and before_ns <= told[0][1] < told[0][2] <= time.time_ns(), told)
+told.clear()
+watched.on()
+collect(2)
+check('in a window: recorded alone', len(noted) == 2 and not told, (noted, told))
+watched.off()
+kept = None
+gc.freeze()
+collect(2)
+check('between windows a short one is not told', not told and noted == [], (told, noted))
+gc.unfreeze()
+
+
+class Opens:
+    """Garbage whose end lets another thread open the window in the middle of the collection."""
+    def __del__(self):
+        watched.on()
+
+
+kept = heap(300000)
+opens = Opens()
+opens.itself = opens
+del opens
+collect(2)
+check('a window that opens in the middle: told', len(told) == 1 and noted == [], (told, noted))
+watched.off()
+watched.unwatch()
+told.clear()
+collect(2)
+check('not watched any more', not told and len(gc.callbacks) == 0, (told, gc.callbacks))
+kept = None
 ends = '''import gc, sys
 sys.path.insert(0, sys.argv[1])
 from hook_test import Profiler

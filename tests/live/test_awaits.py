@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """An event loop that waits while the device does, with real JAX on the CPU and default options: what it awaits is named first. Which of
-several tasks it is: cli.awaits.
+several tasks it is: cli.awaits. And what runs already when a slow step opens a window in its middle (--when): such a wait, and a
+collection of garbage.
 
     test_awaits.py [CASE ...]     only these
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax), TMPDIR.  Exit: 0, 1, 77 = cannot run here.
@@ -39,6 +40,34 @@ asyncio.run(main())
 print(selectors.EpollSelector.select is before)
 '''
 
+SLOW = '''import asyncio, gc, sys
+import jax, jax.numpy as jnp
+step = jax.jit(lambda w, x: w * .999 + (x.T @ jnp.tanh(x @ w)) * 1e-6)
+class Node:
+    def __init__(self, count):
+        self.kids = [dict(number=number) for number in range(count)]
+async def fetch_features(i):
+    await asyncio.sleep(.4 if i == 90 and sys.argv[1] == 'await' else .002)
+async def main():
+    gc.disable()
+    gc.collect()
+    kept = [Node(10) for _ in range(100000)]
+    gc.collect(0)                       # they are of the middle generation now
+    gc.set_threshold(50, 0, 100000)     # which is collected with the next 50 objects
+    print(gc.get_count()[1])
+    w, x = jnp.ones((256, 256)) * .01, jnp.ones((128, 256))
+    for i in range(120):
+        await fetch_features(i)
+        if i == 90 and sys.argv[1] == 'collect':
+            gc.enable()
+            made = [Node(10) for _ in range(300)]
+            gc.disable()
+        w = step(w, x)
+        w.block_until_ready()
+asyncio.run(main())
+print(len(gc.callbacks))
+'''
+
 
 def waits():
     """One program that waits for a coroutine and for a thread. The child of a fork in the window, and the program after it, have their
@@ -60,7 +89,20 @@ def waits():
     check('a thread: what it runs', any('in another thread' in (where or '') for where in places), table['rows'])
 
 
-CASES = [waits]
+def slow_steps():
+    """What runs when the window opens is what the step is said to be slow for."""
+    program = ROOT / 'slow.py'
+    program.write_text(SLOW)
+    for what, limit, culprit, where in (('await', 100, 'await fetch_features', 'slow.py:8'), ('collect', 60, 'collect garbage', 'slow.py:21')):
+        run = capture(['--when', 'step > %dms' % limit, '--max', 1], what, program=program)
+        check('slow by %s: a window in the middle of its step' % what, run.code == 0 and 'recorded from' in run.err, (run.out, run.err))
+        report = json.loads(live.idsprof('report', '--json', run.folder).stdout)
+        said = [piece for piece in report.get('advice', ()) if piece.get('culprit') != 'wait_for_core']
+        first = said[0] if said else {}
+        check('slow by %s: named' % what, (first.get('culprit'), first.get('where')) == (culprit, where), (said[:2], run.err))
+
+
+CASES = [waits, slow_steps]
 
 
 def main():

@@ -170,6 +170,7 @@ def blocks():
         check('block: %s: it is no culprit' % name, name not in str(found['tables']['accounts']), found['tables']['accounts'])
     check('block: without a loop it is the step', cell['run']['steps']['count'] == 1 and cell['metrics']['steps.mean']['value'] > .030, cell['run'])
     check('block: the last step is whole', loop['run']['steps']['count'] == 20, loop['run']['steps'])
+    check('block: the program stands still where it ends', 'in which the program stood still' in run.line('cost'), run.err)
     check('block: capture and report count alike', 'capture counted' not in run.err, run.err)
 
 

@@ -103,6 +103,55 @@ def limits():
           resource.getrusage(resource.RUSAGE_CHILDREN))
 
 
+IN_PYTHON = '''import time, jax, jax.numpy as jnp
+step = jax.jit(lambda x: x + 1)
+def rank_items():
+    return max((i * 7919) % 10007 for i in range(20000))
+x, until = jnp.ones(4), time.monotonic() + 2
+while time.monotonic() < until:
+    rank_items()
+    x = step(x).block_until_ready()
+'''
+
+
+def own_thread():
+    """What opens a window beside the program is a thread of idsprof's, which waits for Python's lock where the program has it."""
+    program = ROOT / 'in_python.py'
+    program.write_text(IN_PYTHON)
+    run = capture(['--delay', '300ms', '--duration', '300ms'], program=program)
+    names = live.profile(run).names
+    check('the stacks are those of the program', any('rank_items' in name for name in names), run.err)
+    check('idsprof\'s own thread is none of them', not [name for name in names if 'idsprof_agent.py' in name], names)
+    check('it is not counted', ' samples of 1 Python thread,' in run.line('stacks'), run.err)
+
+
+CLOSES = '''import os, sys, time, jax, jax.numpy as jnp
+step, x = jax.jit(lambda x: x + 1), jnp.ones(4)
+path = sys.argv[1]
+for i in range(40):
+    x = step(x).block_until_ready()
+    if i == 5:
+        os.closerange(3, 512)
+        time.sleep(.2)                  # what hears of it opens again what it needs
+        own = open(path, 'w')
+        print(own.fileno())
+    if i in (12, 30):               # in the window, and after it
+        os.closerange(4, 512)
+        print(own.write('mine'))
+own.close()
+print(open(path).read())
+'''
+
+
+def closes_low_numbers():
+    """A program that closes what it does not know, and counts on the number of what it opens then."""
+    program = ROOT / 'closes.py'
+    program.write_text(CLOSES)
+    run = capture(['-s', 10, '-k', 5], ROOT / 'own.txt', program=program)
+    check('its files have the numbers that they have without us', (run.code, run.out) == (0, '3\n4\n4\nminemine\n'), (run.out, run.err))
+    check('the window is whole', len(run.files()) == 1 and run.missed_nothing(), run.err)
+
+
 def options():
     run = capture(['-s', 5, '--profile-option', 'host_tracer_level=1', '--profile-option', 'gpu_pm_sample_counters=sm__cycles',
                    '--profile-option', 'include_dataset_ops=false'], 12, program=MORE)
@@ -117,7 +166,7 @@ def options():
     check('--profile-option: no number', run.line('missed').startswith('window 1 was not opened: --profile-option host_tracer_level'), run.err)
 
 
-CASES = [ends, nothing_came, limits, options]
+CASES = [ends, nothing_came, limits, own_thread, closes_low_numbers, options]
 
 
 CATCHES = '''import gc, os, selectors, jax, jax.numpy as jnp

@@ -6,9 +6,11 @@
 #include "tests/support/remove_tree.h"
 #include "tests/support/suite.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -207,4 +209,49 @@ START_TEST(test_bell_with_one_end) {
 }
 END_TEST
 
-IDS_RUN_SUITE("agent", test_life, test_bell_with_one_end)
+static struct rlimit limit_of_files(void) {
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    return limit;
+}
+
+static void limit_files(struct rlimit limit, rlim_t number) {
+    limit.rlim_cur = number;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static int next_number(void) {
+    int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(file);
+    return file;
+}
+
+/* A program that closes its low numbers, or counts on the next of them, meets none of ours. */
+START_TEST(test_own_files_lie_high) {
+    const struct rlimit before = limit_of_files();
+    int first = next_number();
+    struct ids_own_file own = ids_own_file_of(open("/dev/null", O_RDONLY));
+    struct ids_bell bell;
+    ck_assert_int_eq(ids_bell_make(&bell), 0);
+    ck_assert_int_eq(next_number(), first);
+    ck_assert_int_ge(own.file, 512);
+    ck_assert_int_gt(bell.heard.file, 512);
+    ck_assert_int_gt(bell.rung.file, 512);
+    ck_assert_int_eq(fcntl(own.file, F_GETFD), FD_CLOEXEC);
+    ids_own_file_close(&own);
+    ids_bell_close(&bell);
+    limit_files(before, 64);
+    own = ids_own_file_of(open("/dev/null", O_RDONLY));
+    ck_assert_int_ge(own.file, 48);
+    ids_own_file_close(&own);
+    limit_files(before, (rlim_t)first + 1);
+    own = ids_own_file_of(open("/dev/null", O_RDONLY)); /* the only number that is free */
+    ck_assert_int_eq(own.file, first);
+    ids_own_file_close(&own);
+    ck_assert_int_eq(ids_own_file_of(-1).file, -1);
+    limit_files(before, before.rlim_cur);
+    ck_assert_int_eq(next_number(), first);
+}
+END_TEST
+
+IDS_RUN_SUITE("agent", test_life, test_bell_with_one_end, test_own_files_lie_high)

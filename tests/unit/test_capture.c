@@ -378,6 +378,16 @@ START_TEST(test_short_windows) {
     ck_assert_int_eq(outcome.stood_ns, 70);
     window.closed_by = "trigger";
     window.opened_by = "trigger";
+    find_outcome("x", NULL);
+    ck_assert_int_eq(outcome.stood_ns, -1);
+    window.is_of_block = 1; /* who opened it waits */
+    find_outcome("x", NULL);
+    ck_assert_int_eq(outcome.stood_ns, 70);
+    window.closed_by = "time";
+    find_outcome("x", NULL);
+    ck_assert_int_eq(outcome.stood_ns, -1);
+    window.closed_by = "trigger";
+    window.is_of_block = 0;
     window.events = 0;
     find_outcome("x", NULL);
     ck_assert_str_eq(outcome.reason, "empty_window");

@@ -142,8 +142,8 @@ static const struct {
      "!many arrays"},
     {{IDS_HOST_DISPATCH, IDS_PYTORCH, CUDA_DEVICE, .time_ps = 2, .work_ps = 44}, "between launches"},
     /* who has recorded Python is not told to */
-    {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE}, "--python-tracer 1"},
-    {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE, .has_python = 1}, "!--python-tracer"},
+    {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE}, "samples its stacks unless --stacks 0 is given"},
+    {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE, .has_python = 1}, "!--stacks"},
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE, .has_python = 1}, "name the parts of the loop"},
     /* a CPU has no scheduler that hides latency */
     {{IDS_COMM_TRANSFER, IDS_JAX, CPU_DEVICE, .devices = 2}, "fewer and larger arrays"},

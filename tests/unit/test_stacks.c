@@ -8,6 +8,7 @@
 #include "collectors/common/sampled_names.h"
 #include "collectors/common/sampled_slices.h"
 #include "collectors/common/sampling_pace.h"
+#include "collectors/common/spells.h"
 #include "collectors/common/thread_clock.h"
 #include "collectors/common/xspace_lines.h"
 #include "collectors/common/xspace_out.h"
@@ -532,8 +533,35 @@ START_TEST(lines_of_a_file) {
 }
 END_TEST
 
+/* A spell is what a run did when at least half of the run lies in it, on that thread; the last ones are kept. */
+START_TEST(spells_of_a_run) {
+    static const struct ids_sample_run run = {.first_ns = 1000, .last_ns = 2000},
+                                       moment = {.first_ns = 700, .last_ns = 700};
+    char names[IDS_SPELLS_AT_ONCE][IDS_SPELL_NAME];
+    ids_spells_forget();
+    ck_assert_uint_eq(ids_spells_of(1, &run, names), 0);
+    ids_spells_add(1, 600, 1499, "$a.py:1 collect garbage");
+    ck_assert_uint_eq(ids_spells_of(1, &run, names), 0);
+    ck_assert_uint_eq(ids_spells_of(1, &moment, names), 1);
+    ck_assert_str_eq(names[0], "$a.py:1 collect garbage");
+    ids_spells_add(2, 1000, 2000, "$b.py:2 collect garbage");
+    ck_assert_uint_eq(ids_spells_of(1, &run, names), 0);
+    ids_spells_add(1, 1500, 9000, "$c.py:3 await fetch");
+    ids_spells_add(1, 1500, 9000, "$asyncio poll");
+    ids_spells_add(1, 1000, 2000, "$d.py:4 await beyond");
+    ck_assert_uint_eq(ids_spells_of(1, &run, names), 2);
+    ck_assert_str_eq(names[0], "$c.py:3 await fetch");
+    ck_assert_str_eq(names[1], "$asyncio poll");
+    for (int i = 0; i < 100; i++) ids_spells_add(3, 0, 9000, "$e.py:5 collect garbage");
+    ck_assert_uint_eq(ids_spells_of(1, &run, names), 0);
+    ck_assert_uint_eq(ids_spells_of(3, &run, names), 1); /* the same one is said once */
+    ids_spells_forget();
+    ck_assert_uint_eq(ids_spells_of(3, &run, names), 0);
+}
+END_TEST
+
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
               slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core, stacks_again, threads_of_a_list,
               threads_that_stand_still, threads_that_begin, threads_that_have_ended, pieces_of_memory, periods,
               periods_by_cost, periods_by_chance, times_of_others, schedstat_of_a_thread, waits_within_the_clocks,
-              threads_that_run, lines_of_a_file)
+              threads_that_run, lines_of_a_file, spells_of_a_run)

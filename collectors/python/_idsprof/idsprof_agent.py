@@ -79,6 +79,8 @@ class Agent:
         library.ids_agent_give_way.argtypes, library.ids_agent_give_way.restype = (ctypes.c_int, ctypes.c_char_p), None
         library.ids_agent_program_profile.argtypes, library.ids_agent_program_profile.restype = (ctypes.c_int,), None
         library.ids_agent_compiled.argtypes, library.ids_agent_compiled.restype = (ctypes.c_char_p, ctypes.c_int64), None
+        library.ids_agent_spell.argtypes = (ctypes.c_uint64, ctypes.c_int64, ctypes.c_int64, ctypes.c_char_p)
+        library.ids_agent_spell.restype = None
         library.ids_agent_exec.argtypes, library.ids_agent_exec.restype = (), None
         library.ids_agent_close.argtypes, library.ids_agent_close.restype = (ctypes.c_int,), None
         self.handle = 0
@@ -88,6 +90,10 @@ class Agent:
         buffer = ctypes.create_string_buffer(4096)
         length = self.library.ids_agent_plan(key.encode(), buffer, len(buffer))
         return buffer.value.decode('utf-8', 'replace') if length >= 0 else ''
+
+    def judges(self):
+        """Whether windows open in the middle of slow steps (--when, --keep-slowest): ids_plan_judges."""
+        return any(self.plan(key).strip('0') for key in ('when_ratio', 'when_ns', 'keep_slowest'))
 
     def register(self, session):
         """Makes `session` (start(), stop(path), contribute(path, begin_ns, end_ns)) the collector "jax". False: asleep."""
@@ -114,6 +120,9 @@ class Agent:
 
     def compiled(self, name, took_ns):
         self.library.ids_agent_compiled(name.encode('utf-8', 'replace'), took_ns)
+
+    def spell(self, thread, begin_ns, end_ns, name):
+        self.library.ids_agent_spell(thread, begin_ns, end_ns, name.encode('utf-8', 'replace'))
 
     def rank(self, rank):
         self.library.ids_agent_rank(rank)

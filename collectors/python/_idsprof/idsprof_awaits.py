@@ -1,11 +1,14 @@
 """idsprof_awaits.py - what an event loop of asyncio waits for, while a window is open.
 
 A loop that has nothing to do waits in its selector, and the coroutines that wait are on no stack. So each wait of a selector that a loop
-makes is recorded under the innermost coroutine of the program that is awaited: "$train.py:8 await fetch_features", as frames are called.
+makes is recorded under the innermost coroutine of the program that is awaited: "$train.py:8 await fetch_features", as frames are called. One
+that was under way when the window opened is told afterwards, for the samples of its time (spells.h).
 """
 import gc
 import os
 import sys
+import threading
+import time
 import types
 
 TASKS = 256                     # more are not looked through: a server may have thousands
@@ -79,8 +82,10 @@ class Waiting:
 class Awaits:
     """The waits of event loops, from on() to off()."""
 
-    def __init__(self, profiler):
-        self.profiler, self.before, self.step_task = profiler, [], None
+    def __init__(self, profiler, spell=None):
+        """spell(thread, begin_ns, end_ns, name) is told of a wait that no window saw begin."""
+        self.profiler, self.spell, self.before, self.step_task = profiler, spell, [], None
+        self.under_way = {}             # loop -> (thread, begin_ns, names, its _process_events of ours, one of its own)
 
     def on(self):
         asyncio, selectors = sys.modules.get('asyncio'), sys.modules.get('selectors')
@@ -93,11 +98,50 @@ class Awaits:
             if kind is not None and 'select' in vars(kind):
                 self.before.append((kind, kind.select))
                 kind.select = self.recorded(asyncio, kind.select)
+        if self.spell:
+            self.find_under_way(asyncio)
 
     def off(self):
         for kind, select in self.before:
             kind.select = select
         self.before, self.step_task = [], None
+        for loop in list(self.under_way):
+            self.ends(loop)
+
+    def find_under_way(self, asyncio):
+        """The loops of other threads that wait at this moment."""
+        for thread, frame in sys._current_frames().items():
+            around = frame.f_back
+            if frame.f_code.co_name != 'select' or around is None or around.f_code.co_name != '_run_once' or thread == threading.get_ident():
+                continue
+            try:
+                loop = around.f_locals['self']
+                found = self.awaited(asyncio, loop)
+                if found is not None:
+                    names = [found.name()] + ['$asyncio poll'] * found.awaits_thread()
+                    self.follow(loop, thread, names)
+            except Exception:           # as in recorded()
+                continue
+
+    def follow(self, loop, thread, names):
+        """A loop calls its _process_events as soon as its selector has returned."""
+        own, process = vars(loop).get('_process_events'), loop._process_events
+
+        def ended(events):
+            self.ends(loop)
+            return process(events)
+        self.under_way[loop] = thread, time.time_ns(), names, ended, own
+        loop._process_events = ended
+
+    def ends(self, loop):
+        thread, begin_ns, names, ours, own = self.under_way.pop(loop, (0, 0, (), None, None))
+        if ours is not None and vars(loop).get('_process_events') is ours:
+            if own is None:
+                del loop._process_events
+            else:
+                loop._process_events = own
+        for name in names:
+            self.spell(thread, begin_ns, time.time_ns(), name)
 
     def recorded(self, asyncio, wait):
         def select(this, timeout=None):

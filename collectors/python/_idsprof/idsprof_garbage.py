@@ -3,39 +3,72 @@
 No frame tells of them: a sample in one sees the line that happened to make an object. So each is recorded as the line of the program at
 which it came: "$train.py:8 collect garbage", as frames are called. Those of the youngest generation are left out: they take microseconds,
 and may come thousands of times a second.
+
+A collection holds Python's lock: a window that a slow step opens in its middle is not open here until it has ended. So where windows may
+open so (--when, --keep-slowest), those between windows are told afterwards, for the samples of their time (spells.h).
 """
 import gc
 import os
 import sys
+import threading
+import time
 
 from .idsprof_awaits import is_of_library
 
 
-class Garbage:
-    """From on() to off()."""
+SHORTEST_NS = 1000000           # a shorter one makes no step slow
 
-    def __init__(self, profiler):
-        self.profiler, self.open = profiler, None
+
+class Garbage:
+    """From on() to off(), which are around a window; from watch() on also those between windows."""
+
+    def __init__(self, profiler, spell=None):
+        """spell(thread, begin_ns, end_ns, name) is told of one that no window saw begin."""
+        self.profiler, self.spell, self.open = profiler, spell, None
+        self.is_on = self.is_watched = False
+        self.since_ns = 0               # when the one that runs began, outside of windows
 
     def on(self):
-        if self.noted not in gc.callbacks:
-            gc.callbacks.append(self.noted)
+        self.is_on = True
+        self._follow()
 
     def off(self):
-        if self.noted in gc.callbacks:
+        self.is_on = False
+        self._follow()
+
+    def watch(self):
+        self.is_watched = True
+        self._follow()
+
+    def unwatch(self):
+        self.is_watched = False
+        self._follow()
+
+    def _follow(self):
+        is_wanted, is_there = self.is_on or self.is_watched, self.noted in gc.callbacks
+        if is_wanted and not is_there:
+            gc.callbacks.append(self.noted)
+        elif is_there and not is_wanted:
             gc.callbacks.remove(self.noted)
 
     def noted(self, phase, info):
         """Called by the collector, which runs once in a process at a time."""
         try:
             if phase == 'start' and info.get('generation'):
+                if not self.is_on:
+                    self.since_ns = time.time_ns()
+                    return
                 self.open = self.profiler.TraceMe(name_at(sys._getframe(1)))
                 self.open.__enter__()
             elif phase == 'stop' and self.open is not None:
                 done, self.open = self.open, None
                 done.__exit__(None, None, None)
+            elif phase == 'stop' and self.since_ns:
+                since_ns, now_ns, self.since_ns = self.since_ns, time.time_ns(), 0
+                if now_ns - since_ns >= SHORTEST_NS:
+                    self.spell(threading.get_ident(), since_ns, now_ns, name_at(sys._getframe(1)))
         except Exception:               # what is raised here Python prints into the program's streams; ValueError: it ends, nobody called
-            self.open = None
+            self.open, self.since_ns = None, 0
 
 
 def name_at(inner):
