@@ -180,6 +180,7 @@ static void compare_argument(struct making *making, const char *what, const char
 /* `b` is NULL, the same fact, or its counterpart. What many instructions say is said of the program. */
 static int tell_fact(struct making *making, const struct fact *a, const struct fact *b) {
     const struct fact *any = a ? a : b;
+    if (!any) return 0;
     double before = a ? a->count[0] : 0, after = b ? b->count[1] : 0;
     const char *text_a = a ? a->text[0] : NULL, *text_b = b ? b->text[1] : NULL;
     compare_argument(making, any->what, text_a, text_b);
