@@ -76,8 +76,21 @@ static int64_t find_opening_gap(const struct ids_adviser *adviser, const struct 
     return -1;
 }
 
+/* Whether the same has a tenth of the steps that are measured: then its piece tells of it. */
+static int is_in_pieces(const struct ids_adviser *adviser, const char *account, const char *culprit) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct ids_piece *piece = &pieces->at[i];
+        const char *of = ids_adviser_text(adviser, piece->most->culprit);
+        if (piece->time_ps >= pieces->time_ps / 10 && !strcmp(ids_account_id(piece->account), account) &&
+            (of && culprit ? !strcmp(of, culprit) : of == culprit))
+            return 1;
+    }
+    return 0;
+}
+
 /* The step that the window opened with is in no mean, and so in no piece: a pause in it would be told nowhere. First
- * where it is longer than all that is in the pieces. */
+ * where it is longer than all that is in the pieces; but what is compiled once is warm-up. */
 void ids_advise_on_opening(struct ids_adviser *adviser) {
     const struct ids_steps *steps = &adviser->analysis->steps;
     const struct ids_table *gaps = ids_report_find_table(adviser->report, "gaps");
@@ -91,6 +104,7 @@ void ids_advise_on_opening(struct ids_adviser *adviser) {
     const char *where = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "where"))->text;
     const char *account = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "account"))->text;
     long long number = (long long)steps->left_out;
+    if (is_in_pieces(adviser, account, culprit)) return;
     const struct ids_advice advice = {
         .saves_ps = -1,
         .account = account,
@@ -106,7 +120,8 @@ void ids_advise_on_opening(struct ids_adviser *adviser) {
                                     ids_say_value(adviser, median)),
         .explain = IDS_OPENING_EXPLAIN,
     };
-    if (adviser->pieces.steps && took->i > adviser->pieces.time_ps)
+    if (adviser->pieces.steps && took->i > adviser->pieces.time_ps &&
+        strcmp(account, ids_account_id(IDS_HOST_COMPILE)) != 0)
         ids_report_advice_at(adviser->report, &advice, 0);
     else
         ids_report_advice(adviser->report, &advice);
