@@ -3,6 +3,7 @@
 #include "lib/base/saturate.h"
 #include "lib/model/doings.h"
 #include "lib/model/python_frame.h"
+#include "lib/model/sampled_calls.h"
 #include "lib/model/sampled_gaps.h"
 
 #include <stdlib.h>
@@ -97,6 +98,7 @@ struct joining {
     struct ids_keymap counts; /* an event and a stack that was seen around it: how often */
     struct ids_keymap usual;  /* an event: the stack that was seen most around it, plus one */
     struct ids_keymap calls;  /* by the name of a call in a stack: it has events of its own */
+    struct ids_sampled_calls same;
 };
 
 /* A plane's lines are of one sampling, which began with the first of them. */
@@ -188,16 +190,8 @@ static void set_turns(struct joining *joining) {
 }
 
 /* A sample that was taken inside the very call that the event is of: "$builtins step" and PjitFunction(step). */
-static int saw_call(const struct ids_trace *trace, uint32_t events, uint32_t frames) {
-    static const char opens[] = "PjitFunction(";
-    const struct ids_doing *event = &trace->doings[events], *sampled = &trace->doings[frames];
-    struct ids_python_frame frame;
-    if (event->account != IDS_HOST_DISPATCH || sampled->called == IDS_NONE) return 0;
-    struct ids_text name = ids_strings_text(&trace->strings, trace->names[event->around].text);
-    if (!ids_text_begins(name, opens) || !ids_text_ends(name, ")")) return 0;
-    if (!ids_python_frame_of(ids_strings_text(&trace->strings, trace->names[sampled->called].text), &frame)) return 0;
-    struct ids_text function = {name.at + sizeof opens - 1, name.length - (uint32_t)sizeof opens};
-    return function.length == frame.function.length && !memcmp(function.at, frame.function.at, function.length);
+static int saw_call(const struct joining *joining, uint32_t events, uint32_t frames) {
+    return ids_sampled_calls_are_one(&joining->same, joining->trace, events, frames);
 }
 
 /* ... or that waited for a device, which the runtime records. */
@@ -287,16 +281,17 @@ static int is_unseen(const struct joining *joining, const struct walk *walk) {
 }
 
 /* It waits, in another call than the event's: one that slept waits for Python's lock before it returns. */
-static int is_blocked(const struct ids_trace *trace, uint32_t events, uint32_t frames) {
-    const struct ids_doing *doing = &trace->doings[frames];
-    if (doing->waits == IDS_WAITS_FOR_GIL) return doing->called != IDS_NONE && !saw_call(trace, events, frames);
+static int is_blocked(const struct joining *joining, uint32_t events, uint32_t frames) {
+    const struct ids_doing *doing = &joining->trace->doings[frames];
+    if (doing->waits == IDS_WAITS_FOR_GIL) return doing->called != IDS_NONE && !saw_call(joining, events, frames);
     return doing->waits == IDS_WAITS_FOR_LOCK || doing->waits == IDS_WAITS_OUTSIDE;
 }
 
 /* Whether the frames beside those of the walk, `other`, show the same function of the program at work. */
-static int is_of_function(const struct ids_trace *trace, const struct walk *walk, uint32_t other) {
+static int is_of_function(const struct joining *joining, const struct walk *walk, uint32_t other) {
+    const struct ids_trace *trace = joining->trace;
     uint32_t caller = trace->doings[walk->frames].caller, others = trace->doings[other].caller;
-    if (caller == IDS_NONE || others == IDS_NONE || is_blocked(trace, walk->events, other)) return 0;
+    if (caller == IDS_NONE || others == IDS_NONE || is_blocked(joining, walk->events, other)) return 0;
     return ids_python_function_key(ids_strings_text(&trace->strings, trace->names[caller].text)) ==
            ids_python_function_key(ids_strings_text(&trace->strings, trace->names[others].text));
 }
@@ -312,11 +307,10 @@ static int saw_caller(const struct joining *joining, const struct walk *walk) {
     if (does == IDS_HOST_PYTHON || does == IDS_HOST_INPUT || does == IDS_HOST_REGION) return 1; /* around all of it */
     /* The next sample waits for a device, as the event does: one wait is seldom beside another one. */
     if (does == IDS_HOST_SYNC && only_waits(joining->trace, &joining->trace->doings[walk->frames])) return 1;
-    if (is_blocked(joining->trace, walk->events, walk->frames)) return 0;
+    if (is_blocked(joining, walk->events, walk->frames)) return 0;
     if (first_ps < walk->call_ps[1] && last_ps >= walk->call_ps[0]) return 1;
-    if (walk->when_ps < first_ps)
-        return walk->s > 1 && is_of_function(joining->trace, walk, sampled->doing[walk->s - 2]);
-    return walk->s < sampled->count && is_of_function(joining->trace, walk, sampled->doing[walk->s]);
+    if (walk->when_ps < first_ps) return walk->s > 1 && is_of_function(joining, walk, sampled->doing[walk->s - 2]);
+    return walk->s < sampled->count && is_of_function(joining, walk, sampled->doing[walk->s]);
 }
 
 /* By the outermost event of its account: parts of a call are called by whom the call is. */
@@ -334,7 +328,7 @@ static int find_usual(struct joining *joining) {
         if (trace->doings[walk.events].account == IDS_NO_ACCOUNT || trace->doings[walk.frames].caller == IDS_NONE ||
             is_unseen(joining, &walk))
             continue;
-        if ((saw_call(trace, walk.events, walk.frames) || saw_wait(trace, walk.events, walk.frames) ||
+        if ((saw_call(joining, walk.events, walk.frames) || saw_wait(trace, walk.events, walk.frames) ||
              saw_loop_wait(trace, walk.events, walk.frames)) &&
             ids_keymap_add(&joining->calls, call_key(trace, walk.frames), 1) < 0)
             return -1;
@@ -342,7 +336,7 @@ static int find_usual(struct joining *joining) {
         uint64_t event = key_of_event(joining, walk.events), most = 0, stack = 0;
         uint64_t *count = ids_keymap_at(&joining->counts, ids_key_of(event, walk.frames));
         if (!count) return -1;
-        *count += saw_call(trace, walk.events, walk.frames) ? IN_THE_CALL : 1;
+        *count += saw_call(joining, walk.events, walk.frames) ? IN_THE_CALL : 1;
         uint64_t own = *count, *usual = ids_keymap_at(&joining->usual, event);
         if (!usual) return -1;
         stack = *usual;
@@ -380,7 +374,7 @@ static void mark_launching(struct joining *joining) {
 static int is_of_another_call(const struct joining *joining, const struct walk *walk, uint64_t usual) {
     const struct ids_trace *trace = joining->trace;
     uint64_t seen = 0;
-    if (!usual || trace->doings[walk->frames].called == IDS_NONE || saw_call(trace, walk->events, walk->frames))
+    if (!usual || trace->doings[walk->frames].called == IDS_NONE || saw_call(joining, walk->events, walk->frames))
         return 0;
     ids_keymap_get(&joining->counts, ids_key_of(key_of_event(joining, walk->events), usual - 1), &seen);
     return seen >= IN_THE_CALL;
@@ -471,12 +465,15 @@ static int join(struct joining *joining) {
     find_samples(joining);
     find_seen(joining);
     set_turns(joining);
-    int failed = find_usual(joining);
+    int failed = ids_sampled_calls_find(&joining->same, joining->trace, joining->recorded, &joining->sampled->timeline,
+                                        joining->samples, joining->sample_count);
+    failed = failed || find_usual(joining);
     if (!failed) mark_launching(joining);
     failed = failed || find_gaps(joining) || merge(joining, doing_at);
     ids_keymap_done(&joining->counts);
     ids_keymap_done(&joining->usual);
     ids_keymap_done(&joining->calls);
+    ids_sampled_calls_done(&joining->same);
     ids_sampled_gaps_done(&joining->gaps);
     free(joining->seen);
     return failed;
