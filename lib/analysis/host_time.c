@@ -247,10 +247,10 @@ static int is_elsewhere(const struct ids_trace *trace, const struct ids_doing *d
     if (doing->account != IDS_HOST_PYTHON || doing->caller == IDS_NONE || !trace->names[doing->caller].is_sampled)
         return 0;
     if (is_sampled_wait(trace, doing)) return 0;
-    if (!trace->names[doing->caller].is_launching) return 1;
+    if (!trace->names[doing->caller].launched) return 1;
     if (doing->called == IDS_NONE) return 0;
     const struct ids_name *called = &trace->names[doing->called];
-    return called->is_sampled && !called->is_launching &&
+    return called->is_sampled && !called->launched &&
            !ids_python_frame_launches(ids_strings_text(&trace->strings, called->text));
 }
 

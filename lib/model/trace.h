@@ -165,8 +165,10 @@ struct ids_sampling {
 struct ids_name {
     uint32_t text, display; /* display may be empty */
     uint32_t plane;
-    uint32_t op;  /* TPU: the op of this name; IDS_NONE */
-    uint8_t kind; /* enum ids_kind on a host thread */
+    uint32_t op;       /* TPU: the op of this name; IDS_NONE */
+    uint32_t launched; /* of a call in sampled stacks that has events of its own, or of the line of the program that
+                        * makes it: the name of such an event, PjitFunction(f), plus 1; 0: none */
+    uint8_t kind;      /* enum ids_kind on a host thread */
     /* What a GPU's stream does under that name, told once and not for each event: KERNEL, COPY or SET, a copy's
      * direction, a kernel's collective. */
     uint8_t stream_kind, direction, collective;
@@ -180,13 +182,10 @@ struct ids_name {
     uint8_t is_block;     /* 1: of the region that idsprof's window was opened for: it says nothing of what is in it */
     uint8_t hands_over;   /* 1: of a stage of the input pipeline that says that it only takes what others prepare */
     uint8_t is_sampled;   /* 1: of a call in sampled stacks */
-    uint8_t
-        is_launching;  /* 1: of a call in sampled stacks that has events of its own, PjitFunction(f), or of a function
-                        * that samples saw around events that launch */
-    uint8_t frame;     /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
-    uint8_t allocator; /* enum ids_allocator_source, of a host's names */
-    uint8_t call_part; /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
-    uint8_t product;   /* of a host's ops: ids_torch_product + 1; 0 not looked at yet */
+    uint8_t frame;        /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
+    uint8_t allocator;    /* enum ids_allocator_source, of a host's names */
+    uint8_t call_part;    /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
+    uint8_t product;      /* of a host's ops: ids_torch_product + 1; 0 not looked at yet */
 };
 
 enum ids_class {
