@@ -305,37 +305,49 @@ struct ids_shape {
     int64_t group_size;     /* how many they are; 0 unknown */
 };
 
+/* There are millions, so what only host threads or only devices have shares its bytes. On a host thread `device` is
+ * IDS_NONE, but for ops of the CPU: they are events of devices, though threads have them until their track ends. */
 struct ids_event {
     int64_t start_ps, end_ps;
-    int64_t self_ps;                /* own time less that of the events wholly inside it on its track */
-    const struct ids_event *launch; /* the host event that made this run; NULL unknown */
-    uint64_t produces,
-        consumes;    /* links between events (correlation ids, flows); 0 none. What a stream's event "produces" is
-                      * the key of the op that it names (`External id`), which calls.c looks up. */
-    uint64_t run_id; /* of an execution, or of the op's run around a launch of a framework; 0 none */
+    int64_t self_ps; /* own time less that of the events wholly inside it on its track */
+    union {
+        uint64_t consumes;              /* until the join (join.c): the link to what made this run; 0 none */
+        const struct ids_event *launch; /* from then on: the host event that made this run; NULL unknown */
+    };
+    uint64_t produces; /* a link to other events (correlation ids, flows); 0 none. What a stream's event "produces" is
+                        * the key of the op that it names (`External id`), which calls.c looks up. */
+    uint64_t run_id;   /* of an execution, or of the op's run around a launch of a framework; 0 none */
     int64_t
         value; /* transfers and collectives: bytes, -1 unknown · step marks: the step's number · launches of a program:
                 * the device's ordinal + 1, 0 unknown · else 0 */
-    uint32_t call;            /* of a launch: index + 1 of calls; 0 unknown */
-    uint32_t name, op, shape; /* indices; op and shape IDS_NONE where there is none */
+    uint32_t name, op; /* indices; op IDS_NONE where there is none */
     uint32_t track, device;
-    uint32_t parent;    /* host threads: index of the kept event it lies in, on the same track; IDS_NONE */
-    uint8_t kind;       /* enum ids_kind */
-    uint8_t class;      /* enum ids_class, of activity */
-    uint8_t direction;  /* enum ids_direction, of transfers */
-    uint8_t collective; /* enum ids_collective */
-    uint8_t class_rule;
-    uint8_t asynchronous;  /* copies: 1 async, 0 sync, 2 unknown */
-    uint8_t pinned;        /* copies: 1 pinned, 0 pageable, 2 unknown */
-    uint8_t in_graph;      /* ran as part of a CUDA graph */
-    uint8_t annotation;    /* 1: a region of a host thread that the program named */
-    uint8_t from_autograd; /* 1: a launch by what runs backward, while another thread waits */
+    union {
+        struct {                   /* host threads */
+            uint32_t parent;       /* index of the kept event it lies in, on the same track; IDS_NONE */
+            uint32_t call;         /* of a launch: index + 1 of calls; 0 unknown */
+            uint8_t annotation;    /* 1: a region that the program named */
+            uint8_t from_autograd; /* 1: a launch by what runs backward, while another thread waits */
+        };
+        struct {                  /* devices */
+            uint32_t shape;       /* index; IDS_NONE where there is none */
+            uint8_t class;        /* enum ids_class, of activity */
+            uint8_t collective;   /* enum ids_collective */
+            uint8_t class_rule;   /* enum ids_class_rule */
+            uint8_t asynchronous; /* copies: 1 async, 0 sync, 2 unknown */
+            uint8_t pinned;       /* copies: 1 pinned, 0 pageable, 2 unknown */
+            uint8_t in_graph;     /* ran as part of a CUDA graph */
+        };
+    };
+    uint8_t kind;      /* enum ids_kind */
+    uint8_t direction; /* enum ids_direction, of transfers */
     union {
         uint8_t launches;   /* host threads: 1: work was launched inside it, on its thread */
         uint8_t begins_run; /* devices: 1: the first work of a run of the framework's op whose cost is known */
     };
     uint8_t compiles; /* host threads: 1: something was compiled inside it, on its thread */
 };
+_Static_assert(sizeof(struct ids_event) == 88, "a byte more for each of millions");
 
 /* What was sampled over time (counters.h). */
 struct ids_counter_sample {
@@ -483,7 +495,7 @@ static inline const struct ids_event *ids_cursor_next(struct ids_cursor *cursor)
 }
 
 /* The innermost kept event of a host thread that covers the moment, NULL when there is none; ids_event_outside gives
- * the next one outwards. */
+ * the next one outwards. What a device did lies in nothing. */
 const struct ids_event *ids_track_at(const struct ids_track *track, int64_t when_ps);
 const struct ids_event *ids_event_outside(const struct ids_trace *trace, const struct ids_event *event);
 
