@@ -1,6 +1,7 @@
 /* advise_on_device.c - what is neither a step's doing nor an op's: the device's clock, its memory, ops that run on the
  * host beside it, cores that a device of threads lacks. */
 #include "analyzers/advise_on.h"
+#include "analyzers/core_users.h"
 #include "analyzers/memory_advice.h"
 #include "lib/base/saturate.h"
 
@@ -69,6 +70,11 @@ static int64_t late_ps(const struct ids_adviser *adviser) {
     return time_ps;
 }
 
+static const char *with_core_users(struct ids_adviser *adviser, const char *evidence) {
+    const char *users = ids_core_users_in_words(adviser->analysis, adviser->report);
+    return users ? ids_report_text(adviser->report, "%s; %s", evidence, users) : evidence;
+}
+
 /* The threads of JAX's CPU client are the device: where they wait for a core, ops look as if they were slow, but still
  * are to one another what they were. Where two thirds of the time went so, and half of the step is idle time of which
  * that may be the reason, no more can be told. */
@@ -78,15 +84,17 @@ void ids_advise_on_cores(struct ids_adviser *adviser, int first) {
     int is_most =
         ids_adviser_ratio(adviser, "device.no_core_share") >= 2.0 / 3 && late_ps(adviser) >= pieces->time_ps / 2;
     if (is_most != first || (!first && pieces->compute_ps < pieces->time_ps / 4)) return;
-    ids_adviser_remark(adviser, "device.no_core_share",
-                       first ? "The device's threads had no core for most of the time, and the program waits for them: "
-                               "run fewer threads or processes than the machine has cores, and record again on a quiet "
-                               "machine before all else"
-                             : "The device's threads had no core: times of ops are longer than the ops are - run fewer "
-                               "threads or processes than the machine has cores, and compare runs of a quiet machine "
-                               "only",
-                       ids_report_text(adviser->report, "no core for %s of the time that they were ready to run",
-                                       ids_say_metric(adviser, "device.no_core_share")));
+    ids_adviser_remark(
+        adviser, "device.no_core_share",
+        first ? "The device's threads had no core for most of the time, and the program waits for them: "
+                "run fewer threads or processes than the machine has cores, and record again on a quiet "
+                "machine before all else"
+              : "The device's threads had no core: times of ops are longer than the ops are - run fewer "
+                "threads or processes than the machine has cores, and compare runs of a quiet machine "
+                "only",
+        with_core_users(adviser,
+                        ids_report_text(adviser->report, "no core for %s of the time that they were ready to run",
+                                        ids_say_metric(adviser, "device.no_core_share"))));
 }
 
 /* Before all else: a program that ends is not faster. */

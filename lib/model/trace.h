@@ -159,6 +159,10 @@ struct ids_sampling {
     int64_t slow_step;                       /* the one for which the window was kept; -1: none */
     int64_t others_ran_ps, others_waited_ps; /* threads that run no Python: ran, had no core; 0 unknown */
     int64_t next_step_ago_ps; /* since then the step runs that ended the window, at the sampling's end; -1: none did */
+    /* Who had the machine's cores, in thousandths of one; cores 0: unknown. */
+    int64_t cores, own_cores, started_cores, others_cores;
+    int64_t started_processes;                /* that it started, and that had a 20th of a core */
+    uint32_t started_command, others_command; /* texts: of those that had most */
 };
 
 /* What an event is called, and what all events of that name have in common. */
