@@ -112,10 +112,9 @@ static const char *say_started(const struct ids_trace *trace, struct ids_report 
         say_command(report, trace, sampling->started_command), (double)sampling->started_cores / THOUSAND);
 }
 
-const char *ids_core_users_in_words(const struct ids_analysis *analysis, struct ids_report *report) {
-    const struct ids_trace *trace = analysis->trace;
+/* The process beside which most was taken by others than itself. NULL: nothing is known. */
+static const struct ids_sampling *find_most(const struct ids_trace *trace, uint32_t *ret_host) {
     const struct ids_sampling *most = NULL;
-    uint32_t host = 0;
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *track = &trace->tracks[t];
         const struct ids_sampling *sampling = track->sampling ? &trace->samplings[track->sampling - 1] : NULL;
@@ -123,12 +122,28 @@ const char *ids_core_users_in_words(const struct ids_analysis *analysis, struct 
         if (most && sampling->started_cores + sampling->others_cores <= most->started_cores + most->others_cores)
             continue;
         most = sampling;
-        host = track->host;
+        *ret_host = track->host;
     }
+    return most;
+}
+
+const char *ids_core_users_in_words(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_trace *trace = analysis->trace;
+    uint32_t host = 0;
+    const struct ids_sampling *most = find_most(trace, &host);
     if (!most) return NULL;
     return ids_report_text(report, "of %lld cores the program had %.2f%s%s, others%s %.2f", (long long)most->cores,
                            (double)most->own_cores / THOUSAND, say_own(analysis, report, host),
                            say_started(trace, report, most),
                            most->others_cores < WORTH ? "" : say_command(report, trace, most->others_command),
                            (double)most->others_cores / THOUSAND);
+}
+
+int ids_core_users_are_own(const struct ids_analysis *analysis) {
+    uint32_t host = 0;
+    const struct ids_sampling *most = find_most(analysis->trace, &host);
+    struct own own = {0};
+    if (!most || most->others_cores > THOUSAND * most->cores / 2) return 0;
+    if (most->started_cores > most->others_cores && most->started_cores >= THOUSAND * most->cores / 4) return 1;
+    return !find_own(analysis->trace, host, &own) && own.function_ps > sampled_ps(analysis->trace, host) / 2;
 }
