@@ -112,15 +112,15 @@ def with_window(name):
 
 
 def with_adjacent_windows(name):
-    """60 steps of 1 ms. A window is open from the middle of step 20 to that of step 28, and the next one from later in step 28, which takes
-    13 ms, to step 36."""
+    """60 steps of 20 ms. A window is open from the middle of step 20 to that of step 28, and the next one from later in step 28, which takes
+    260 ms, to step 36."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
-    begins = [1000000 * number + 12000000 * (number > 28) for number in range(61)]
+    begins = [20000000 * number + 240000000 * (number > 28) for number in range(61)]
     head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 2, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
     steps = b''.join(struct.pack('<qqfffi', begin, number, 0, 0, 0, -1) for number, begin in enumerate(begins))
     events = [struct.pack('<qqq104s', from_ns, to_ns, 2, what) for from_ns, to_ns, what in (
-        (begins[20] + 500000, begins[28] + 500000, b'1 asked for'), (begins[28] + 12000000, begins[36] + 500000, b'2 asked for'))]
+        (begins[20] + 10000000, begins[28] + 10000000, b'1 asked for'), (begins[28] + 240000000, begins[36] + 10000000, b'2 asked for'))]
     (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + b''.join(events).ljust(500 * 128, b'\0'))
     return folder
 
