@@ -160,6 +160,13 @@ static void say_history(const char *folder) {
     ids_say_wrapped("history", "idsprof report %s draws the steps until then", quoted);
 }
 
+/* Unless what was missed says it: a shell says so of its own programs, and we are its program. */
+static void say_signal(const struct ids_child_end *end, const struct ids_outcome *outcome) {
+    if (!end || !end->signal || (outcome->missed && strstr(outcome->missed, "signal "))) return;
+    ids_say_wrapped("ended", "by signal %d (%s)%s", end->signal, strsignal(end->signal),
+                    end->dumped_core ? ", with a core dump" : "");
+}
+
 /* Reads what the processes said, writes it into the sidecar, and says it. */
 static void conclude(const struct capture *capture, const struct ids_capture_folder *folder,
                      struct ids_capture_record *record) {
@@ -176,11 +183,13 @@ static void conclude(const struct capture *capture, const struct ids_capture_fol
     int has_history = left_history(&outcome, &seen, folder->path);
     int is_kept = capture->settings.keep_empty || outcome.files || has_history || caught_something(folder->path) ||
                   record->lingers || may_catch_more(&seen);
+    if (!capture->settings.quiet) say_signal(record->end, &outcome);
     ids_capture_print(&outcome, is_kept ? ids_capture_shown_path(record->folder) : NULL, capture->settings.quiet);
     if (has_history && !capture->settings.quiet) say_history(record->folder);
     if (is_kept) {
         ids_capture_folder_tidy(folder);
-        if (!capture->settings.quiet) ids_capture_check_steps(folder->path, outcome.files ? outcome.bytes : 0);
+        if (!capture->settings.quiet)
+            ids_capture_check_steps(folder->path, outcome.files ? outcome.bytes : 0, record->devices);
         if (capture->settings.perfetto) ids_capture_perfetto(folder->path, capture->settings.quiet);
     } else {
         ids_capture_folder_remove(folder);

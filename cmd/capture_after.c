@@ -46,7 +46,17 @@ void ids_capture_report(const char *folder, int is_sweep) {
 
 /* ---- steps ---- */
 
-static void check_run(struct ids_engine *engine, const struct ids_run_files *run, int is_only) {
+/* A program that chooses its devices itself goes by no variable of ours. */
+static void check_devices(const struct ids_report *report, int64_t devices) {
+    const struct ids_value *count = ids_report_find_property(report, "devices.count");
+    if (!devices || !count || count->missing || count->i <= devices) return;
+    ids_say_wrapped("devices",
+                    "the program has %lld, not %lld: it sets their number itself (XLA_FLAGS, jax.config?), so "
+                    "the sweep compares no numbers of devices",
+                    (long long)count->i, (long long)devices);
+}
+
+static void check_run(struct ids_engine *engine, const struct ids_run_files *run, int is_only, int64_t devices) {
     struct ids_params params;
     struct ids_report report;
     struct ids_error ignored = IDS_ERROR_INIT; /* who reads the run is told */
@@ -54,10 +64,11 @@ static void check_run(struct ids_engine *engine, const struct ids_run_files *run
     if (ids_open_run(engine, run, &params, &report, &ignored)) return;
     const char *differ = ids_captured_steps_differ(run, &report);
     if (differ) ids_say_wrapped("steps", "%s%s%s", is_only ? "" : run->name, is_only ? "" : ": ", differ);
+    check_devices(&report, devices);
     ids_report_done(&report);
 }
 
-void ids_capture_check_steps(const char *folder, int64_t bytes) {
+void ids_capture_check_steps(const char *folder, int64_t bytes, int64_t devices) {
     enum { BYTES_MOST = 16 << 20, RUNS_MOST = 8 };
     struct ids_engine engine = ids_command_engine("capture", 1);
     struct ids_run_list list = {0};
@@ -65,7 +76,7 @@ void ids_capture_check_steps(const char *folder, int64_t bytes) {
     if (bytes <= 0 || bytes > BYTES_MOST) return;
     if (!ids_find_runs(&engine, folder, &list, &ignored)) {
         for (size_t i = 0; i < list.run_count && i < RUNS_MOST; i++)
-            check_run(&engine, &list.runs[i], list.run_count == 1);
+            check_run(&engine, &list.runs[i], list.run_count == 1, devices);
     }
     ids_run_list_done(&list);
     ids_engine_done(&engine);

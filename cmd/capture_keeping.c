@@ -45,7 +45,8 @@ static int parse_when(const char *text, struct ids_plan *plan, struct ids_error 
         return ids_fail(err, IDS_USAGE, "--when: '%s' of the median is not above 1x (expected such as 'step > 2x')",
                         limit);
     }
-    if (ids_parse_time(limit, &ps, &why)) return ids_fail(err, IDS_USAGE, "--when: %s", why.text);
+    if (ids_parse_time(limit, &ps, &why))
+        return ids_fail(err, IDS_USAGE, "--when: %s, or x (times the median)", why.text);
     plan->when_ns = ps / PS_PER_NS;
     return plan->when_ns ? 0 : ids_fail(err, IDS_USAGE, "--when: every step takes longer than '%s'", limit);
 }

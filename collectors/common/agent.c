@@ -457,6 +457,7 @@ int ids_agent_step_call(int source, const char *name, int64_t number, int *calls
     }
     ids_session_say_steps(agent, source, name, number);
     enum ids_window_action action = step(source, key, number);
+    if (agent->window.named == key) ids_session_name_steps(agent, name);
     count_call(&call);
     finish(action, 1, &call);
     return call.counted;
@@ -488,6 +489,13 @@ void ids_agent_compiled(const char *name, int64_t took_ns) {
 
 void ids_agent_spell(uint64_t thread, int64_t begin_ns, int64_t end_ns, const char *name) {
     if (agent->awake > 0) ids_spells_add(thread, begin_ns, end_ns, name);
+}
+
+void ids_agent_garbage(int64_t ns) {
+    if (agent->awake <= 0) return;
+    lock();
+    ids_history_garbage(ns);
+    unlock();
 }
 
 void ids_agent_executed(int64_t collectives) {

@@ -25,6 +25,8 @@ struct ids_kept_file {
     char path[IDS_KEPT_PATH];
 };
 
+enum { IDS_STEPS_NAME = 128 };
+
 struct ids_agent {
     pthread_mutex_t lock; /* over everything but what is said to be a job's or atomic */
     atomic_int awake;     /* 0: nothing was read yet; 1; -1: no capture here, for good */
@@ -37,9 +39,10 @@ struct ids_agent {
     struct ids_slot collectors[IDS_COLLECTORS_MAX];
     int collector_count;
     int64_t rank;
-    int said_steps[3]; /* by source: its first step is in the hello file */
-    int64_t opened;    /* the number of the last window that did open */
-    int said_rank;     /* that this rank was not chosen */
+    int said_steps[3];             /* by source: its first step is in the hello file */
+    int64_t opened;                /* the number of the last window that did open */
+    char steps_of[IDS_STEPS_NAME]; /* what the window's steps are called, where window.named is set */
+    int said_rank;                 /* that this rank was not chosen */
     struct ids_recorder recorder;
     char wish_name[IDS_WISH_NAME];              /* what the trigger calls the window that is open */
     int64_t cost_ns, slow_cost_ns, tried, kept; /* of windows that are judged */
@@ -120,6 +123,8 @@ void ids_session_say_loaded(const struct ids_agent *agent);
 void ids_session_say_registered(const struct ids_agent *agent, const struct ids_slot *slot);
 void ids_session_say(const struct ids_agent *agent, const struct ids_slot *slot, const char *key, const char *value);
 void ids_session_say_steps(struct ids_agent *agent, int source, const char *name, int64_t number);
+/* What the steps of the window are called. */
+void ids_session_name_steps(struct ids_agent *agent, const char *name);
 void ids_session_say_slow(const struct ids_agent *agent);
 void ids_session_say_late(const struct ids_agent *agent);
 void ids_session_say_profile(const struct ids_agent *agent, int begins);

@@ -75,14 +75,13 @@ static void end_step(void) {
     int unknown = atomic_exchange_explicit(&running.unknown, 0, memory_order_relaxed);
     if (!ring.head.steps) return;
     struct ids_history_step *step = &ring.steps[(ring.head.steps - 1) % IDS_HISTORY_STEPS];
-    step->executions = executions;
-    step->collectives = unknown ? -1 : collectives;
+    step->collectives = unknown || !executions ? -1 : collectives;
 }
 
 int ids_history_step(int64_t now_ns, int64_t number) {
     end_step();
     struct ids_history_step *step = &ring.steps[ring.head.steps % IDS_HISTORY_STEPS];
-    *step = (struct ids_history_step){.begin_ns = now_ns, .number = number};
+    *step = (struct ids_history_step){.begin_ns = now_ns, .number = number, .collectives = -1};
     ring.head.steps++;
     return is_news();
 }
@@ -96,6 +95,10 @@ void ids_history_slow(int64_t median_ns) {
 int ids_history_stall(int64_t ns) {
     if (ring.head.steps) ring.steps[(ring.head.steps - 1) % IDS_HISTORY_STEPS].stall_ns += (float)ns;
     return is_news();
+}
+
+void ids_history_garbage(int64_t ns) {
+    if (ring.head.steps) ring.steps[(ring.head.steps - 1) % IDS_HISTORY_STEPS].garbage_ns += (float)ns;
 }
 
 int ids_history_event(enum ids_history_kind kind, int64_t begin_ns, int64_t end_ns, const char *name) {

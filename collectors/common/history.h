@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IDS_HISTORY_MAGIC "idsprof steps 4\n"
+#define IDS_HISTORY_MAGIC "idsprof steps 5\n"
 
 enum { IDS_HISTORY_STEPS = 10000, IDS_HISTORY_EVENTS = 500, IDS_HISTORY_NAME = 104, IDS_HISTORY_HOST = 128 };
 enum ids_history_kind {
@@ -25,8 +25,8 @@ struct ids_history_step {
     int64_t begin_ns, number;
     float stall_ns;       /* for which the program stood still in it for a window of ours */
     float slow_median_ns; /* the median then, where it was slow by the plan's rule; -1: there was none; 0: not slow */
-    int32_t executions;   /* of programs, as far as a collector tells of them */
-    int32_t collectives;  /* in those programs; -1: of some it is not known */
+    float garbage_ns;     /* for which Python collected garbage in it, in collections of 1 ms and more */
+    int32_t collectives;  /* in the programs that it executed; -1: none is known, or of some it is not */
 };
 
 struct ids_history_event {
@@ -54,6 +54,8 @@ int ids_history_step(int64_t now_ns, int64_t number);
 int ids_history_stall(int64_t ns);
 /* The last step, which ends now, was slow by the plan's rule. */
 void ids_history_slow(int64_t median_ns);
+/* The program collected garbage for so long in the step that runs. */
+void ids_history_garbage(int64_t ns);
 /* A program is executed in the step that runs, by any thread and without the caller's lock. -1: it is not known how
  * many collectives are in it. */
 void ids_history_executed(int64_t collectives);

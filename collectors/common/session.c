@@ -1,6 +1,7 @@
 /* What happens in a window: collectors are started and stopped, their file is put in its place, and the hello file
  * says so. */
 #include "collectors/common/agent_state.h"
+#include "collectors/common/cut.h"
 #include "collectors/common/history.h"
 #include "collectors/common/secrets.h"
 #include "collectors/common/stacks.h"
@@ -125,6 +126,11 @@ void ids_session_say_steps(struct ids_agent *agent, int source, const char *name
     ids_hello_text(&line, "name", name);
     ids_hello_number(&line, "number", number);
     ids_hello_end(&line, agent->hello);
+}
+
+void ids_session_name_steps(struct ids_agent *agent, const char *name) {
+    snprintf(agent->steps_of, sizeof agent->steps_of, "%s", name ? name : "");
+    ids_cut_between_characters(agent->steps_of);
 }
 
 void ids_session_say_slow(const struct ids_agent *agent) {
@@ -367,6 +373,7 @@ static void say_written(const struct ids_agent *agent, const char *path, int64_t
     ids_hello_number(&line, "first_step", window->first);
     ids_hello_number(&line, "last_step", window->last);
     ids_hello_number(&line, "steps", window->steps_begun);
+    if (window->named) ids_hello_text(&line, "of", agent->steps_of);
     ids_hello_number(&line, "begin_ns", agent->begin_ns);
     ids_hello_number(&line, "end_ns", agent->end_ns);
     ids_hello_number(&line, "stop_ns", agent->stop_ns);

@@ -56,6 +56,7 @@ static enum ids_window_action open_now(struct ids_window *window, enum ids_windo
     window->number++;
     window->steps_begun = 0;
     window->first = window->last = -1;
+    window->named = 0;
     return IDS_OPEN;
 }
 
@@ -182,6 +183,7 @@ static void count_in(struct ids_window *window, struct ids_feeder *feeder, int64
     if (++feeder->begun < window->steps_begun) return;
     window->steps_begun = feeder->begun;
     window->first = feeder->first;
+    window->named = feeder->key;
     window->last = name;
 }
 

@@ -71,6 +71,7 @@ struct ids_window {
     int64_t failed;      /* starts that failed one after the other */
     int64_t steps_begun; /* in the window, by the feeder that began most in it */
     int64_t first, last; /* of these: what the program calls them, else their positions; -1: none */
+    uint64_t named;      /* the key of that feeder, 0: none */
     int64_t furthest;    /* the position of the feeder that got furthest, -1: none */
     int64_t step_number; /* the number that the program gave to its latest step, -1: none */
     int ranges;          /* regions of the plan's name that are open */

@@ -50,6 +50,7 @@ const struct ids_table_def ids_slow_steps_table = {
     IDS_SLOW_STEPS_COLUMNS,
     "The slow steps of the history, the slowest first, and no more than 20 of a process. `at` is "
     "since the first step of the history; `what` is what the agent knows of it: a compilation, a window, "
-    "another number of collectives than the usual step has.",
+    "collections of Python's garbage (those of a millisecond and more), another number of collectives than the usual "
+    "step has.",
     IDS_TABLE_TOP,
 };

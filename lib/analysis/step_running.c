@@ -2,9 +2,12 @@
  *
  * Its annotation had begun, so the file does not hold it; the samples of the window show that it was there, and say
  * its number. What was recorded of it says something only where that is longer than each whole step: then it is the
- * slow one that the window was opened for, or another one. */
+ * slow one that the window was opened for, or another one. Unless the window was kept for it, it says nothing where
+ * the first annotation is not that of the next step: the program began one while recording did, and that step is in
+ * what was recorded, too. */
 #include "lib/analysis/step_sources.h"
 
+#include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -17,6 +20,8 @@ struct recorded {
     uint32_t first;     /* whose that is */
     int opens;          /* the window opened with the first one */
     int is_its_own;     /* the first one is that of the step: it was annotated only when the window was open at last */
+    int is_kept_for;    /* the window was kept for the step */
+    int64_t next_ps, first_number, next_number; /* of the annotation after the first one; next_ps INT64_MAX: none */
 };
 
 static int earlier(const void *a, const void *b) {
@@ -25,12 +30,13 @@ static int earlier(const void *a, const void *b) {
 }
 
 static void find_opening(const struct ids_trace *trace, uint32_t host, struct recorded *recorded) {
-    *recorded = (struct recorded){.opened_ps = INT64_MAX, .number = -1, .first_ps = INT64_MAX};
+    *recorded = (struct recorded){.opened_ps = INT64_MAX, .number = -1, .first_ps = INT64_MAX, .next_ps = INT64_MAX};
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *track = &trace->tracks[t];
         const struct ids_sampling *sampling = ids_sampling_of(trace, track);
         if (track->host != host || !sampling || sampling->running_step < 0) continue;
         recorded->number = sampling->running_step;
+        recorded->is_kept_for = sampling->slow_step == sampling->running_step;
         if (track->first_ps < recorded->opened_ps) recorded->opened_ps = track->first_ps;
     }
 }
@@ -47,8 +53,12 @@ static int find_annotations(const struct ids_steps *steps, uint32_t host, struct
         int64_t time_ps = mark->end_ps - mark->start_ps;
         begins[count++] = mark->start_ps;
         if (time_ps > recorded->longest_ps) recorded->longest_ps = time_ps;
+        if (mark->start_ps >= recorded->first_ps && mark->start_ps >= recorded->next_ps) continue;
+        recorded->next_ps = mark->start_ps < recorded->first_ps ? recorded->first_ps : mark->start_ps;
+        recorded->next_number = mark->start_ps < recorded->first_ps ? recorded->first_number : steps->at[i].number;
         if (mark->start_ps >= recorded->first_ps) continue;
         recorded->first_ps = mark->start_ps;
+        recorded->first_number = steps->at[i].number;
         recorded->first = (uint32_t)i;
         recorded->is_its_own = steps->at[i].number == recorded->number;
         recorded->opens = steps->at[i].opens || steps->at[i].number <= recorded->number;
@@ -61,9 +71,17 @@ static int find_annotations(const struct ids_steps *steps, uint32_t host, struct
     return 0;
 }
 
+/* Programs that give each tenth number have the next step ten later. */
+static int is_followed(const struct recorded *recorded) {
+    int64_t from = ids_sat_sub(recorded->first_number, recorded->number);
+    int64_t next = ids_sat_sub(recorded->next_number, recorded->first_number);
+    return recorded->next_ps == INT64_MAX || from <= next || from <= 1;
+}
+
 static int is_slowest(const struct recorded *recorded) {
-    return recorded->first_ps != INT64_MAX && (!recorded->opens || recorded->is_its_own) &&
-           recorded->opened_ps < recorded->first_ps && recorded->first_ps - recorded->opened_ps > recorded->longest_ps;
+    return (is_followed(recorded) || recorded->is_kept_for) && recorded->first_ps != INT64_MAX &&
+           (!recorded->opens || recorded->is_its_own) && recorded->opened_ps < recorded->first_ps &&
+           recorded->first_ps - recorded->opened_ps > recorded->longest_ps;
 }
 
 /* Hosts of one run have the same number for a step. */

@@ -9,15 +9,30 @@
 #include <unistd.h>
 
 /* The signals that people and schedulers send. */
-static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
+static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU, SIGTSTP, SIGCONT};
 enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 
 static volatile sig_atomic_t child_pid;
+
+/* As if we had no handler for it: until a signal says to go on. */
+static void stop(void) {
+    const struct sigaction plain = {.sa_handler = SIG_DFL};
+    struct sigaction ours;
+    sigset_t only, before;
+    sigemptyset(&only);
+    sigaddset(&only, SIGTSTP);
+    sigaction(SIGTSTP, &plain, &ours);
+    raise(SIGTSTP); /* which the handler holds back */
+    sigprocmask(SIG_UNBLOCK, &only, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    sigaction(SIGTSTP, &ours, NULL);
+}
 
 static void forward(int number, siginfo_t *info, void *context) {
     (void)context;
     int before = errno;
     if (child_pid > 0 && info->si_code != SI_KERNEL) kill((pid_t)child_pid, number);
+    if (number == SIGTSTP) stop();
     errno = before;
 }
 

@@ -1,8 +1,8 @@
 /* child.h - starts the profiled program on the same terminal, waits for it, and passes signals on to it.
  *
  * It stays in our process group, so the terminal's keys (interrupt, quit, stop) reach it as they would without us.
- * Signals from another process are passed on to it. Signals that the terminal sent to the whole group are not, because
- * the program got them already.
+ * Signals from another process are passed on to it; one that stops stops both, and one that continues does. Signals
+ * that the terminal sent to the whole group are not, because the program got them already.
  */
 #ifndef IDS_LIB_CAPTURE_CHILD_H
 #define IDS_LIB_CAPTURE_CHILD_H

@@ -59,8 +59,8 @@ static void keep_ordered(struct ids_history_file *file) {
     while (first && file->steps[first - 1].begin_ns <= after && file->steps[first - 1].begin_ns >= 0) {
         after = file->steps[--first].begin_ns;
         struct ids_history_step *step = &file->steps[first];
-        if (step->executions < 0) step->executions = 0;
-        if (!step->executions || step->collectives < 0) step->collectives = -1;
+        if (step->collectives < 0) step->collectives = -1;
+        if (!is_time(step->garbage_ns, file->head.now_ns)) step->garbage_ns = 0;
         if (!is_time(step->stall_ns, file->head.now_ns)) step->stall_ns = 0;
         if (step->slow_median_ns != -1 && !is_time(step->slow_median_ns, file->head.now_ns)) step->slow_median_ns = 0;
     }

@@ -292,7 +292,7 @@ static void never_reached(struct ids_outcome_work *outcome, int64_t start) {
     if (process->reached < 0 && process->is_closed) {
         if (ids_outcome_op_by_op(outcome, process)) return;
         ids_outcome_set(outcome, "no_steps", "the program ended without a step that could be counted",
-                        "try again with --delay 10s --duration 2s, which go by time");
+                        ids_outcome_text(outcome, "try again with %s, which go by time", ids_outcome_by_time(outcome)));
         return;
     }
     if (!process->is_closed) {

@@ -32,6 +32,15 @@ const char *ids_outcome_failure_remedy(const struct ids_outcome_work *outcome) {
                                          : "its own messages say why it ended so early";
 }
 
+const char *ids_outcome_by_time(struct ids_outcome_work *outcome) {
+    const int64_t ms = 1000000, most_ns = 10000 * ms;
+    const struct ids_child_end *end = outcome->record->end;
+    int64_t delay_ns = end && end->wall_ns > 0 && end->wall_ns / 4 < most_ns ? end->wall_ns / 4 : most_ns;
+    int64_t duration_ns = delay_ns / 2 < 2000 * ms ? delay_ns / 2 : 2000 * ms;
+    return ids_outcome_text(outcome, "--delay %.2gs --duration %.2gs", (double)delay_ns / 1e9,
+                            (double)duration_ns / 1e9);
+}
+
 int ids_outcome_without_collector(struct ids_outcome_work *outcome) {
     const char *home = outcome->record->home;
     char missing[IDS_REASON_BYTES];

@@ -22,6 +22,8 @@ void ids_outcome_set(struct ids_outcome_work *outcome, const char *reason, const
 /* " with exit code 3", " by signal 9 (Killed)"; NULL: the program succeeded, or still runs. */
 const char *ids_outcome_failure(struct ids_outcome_work *outcome);
 const char *ids_outcome_failure_remedy(const struct ids_outcome_work *outcome);
+/* "--delay 10s --duration 2s", or less of either where the program ran for less than 40 s. */
+const char *ids_outcome_by_time(struct ids_outcome_work *outcome);
 /* A missing collector is the first thing to repair, because nobody knows what it would have recorded. 1 if that is the
  * reason. */
 int ids_outcome_without_collector(struct ids_outcome_work *outcome);

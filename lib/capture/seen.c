@@ -108,6 +108,8 @@ static void read_window(struct ids_seen *seen, const struct ids_line *line, stru
         window->sampling_ns = ids_line_number(line, "cpu_ns");
     } else if (ids_line_says(line, "event", "written")) {
         read_written(seen, line, window);
+        const char *of = ids_line_text(&seen->arena, line, "of");
+        if (of && *of) process->steps_name = of;   /* the program may annotate others, too: epochs around its steps */
     } else if (window->fate != IDS_SEEN_WRITTEN) { /* what came late after all is not lost */
         window->fate = IDS_SEEN_LOST;
         window->closed_by = ids_line_text(&seen->arena, line, "by");

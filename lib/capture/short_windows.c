@@ -79,11 +79,12 @@ static void say_cut(struct ids_outcome_work *outcome, const struct ids_seen_wind
 
 static void say_grown(struct ids_outcome_work *outcome, const struct ids_seen_window *window) {
     int64_t bytes = ids_window_bytes(outcome->record->plan);
+    int is_small = bytes < 1 << 20;
     ids_outcome_set(
         outcome, "window_bytes",
-        ids_outcome_text(outcome, "window %lld was ended after %.2g s: the program's memory had grown by %lld MB in it",
+        ids_outcome_text(outcome, "window %lld was ended after %.2g s: the program's memory had grown by %lld %s in it",
                          (long long)window->number, seconds(window->end_ns - window->begin_ns),
-                         (long long)(bytes >> 20)),
+                         (long long)(bytes >> (is_small ? 10 : 20)), is_small ? "kB" : "MB"),
         "a shorter --duration or fewer --steps; --max-window-bytes 0 lifts the limit");
 }
 

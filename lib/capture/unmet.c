@@ -53,9 +53,8 @@ int ids_outcome_op_by_op(struct ids_outcome_work *outcome, const struct ids_seen
     ids_outcome_set(
         outcome, "no_steps", ids_outcome_text(outcome, "the program ended without a step: it runs op by op (%s)", ops),
         ids_outcome_text(outcome,
-                         "--step-executable %.*s counts the calls of one of these ops as steps; --delay 10s "
-                         "--duration 2s goes by time",
-                         (int)strcspn(ops, ","), ops));
+                         "--step-executable %.*s counts the calls of one of these ops as steps; %s goes by time",
+                         (int)strcspn(ops, ","), ops, ids_outcome_by_time(outcome)));
     return 1;
 }
 

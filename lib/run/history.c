@@ -83,15 +83,18 @@ static int64_t end_of(const struct past *past, size_t i) {
     return past->file->steps[i + 1].begin_ns;
 }
 
-/* Whether a window was open in a part of it. */
-static int is_recorded(const struct past *past, size_t i) {
-    for (size_t e = 0; e < past->file->event_count; e++) {
-        const struct ids_history_event *event = &past->file->events[e];
-        if (event->kind == IDS_HISTORY_WINDOW && event->end_ns >= past->steps[i].begin_ns &&
-            event->begin_ns < end_of(past, i))
-            return 1;
+/* What windows have of a step: no part, the whole, or a part, because one opened or closed in it. */
+enum recorded { NOT, WHOLE, PARTLY };
+
+static enum recorded recorded(const struct ids_history_file *file, size_t i) {
+    int64_t from_ns = file->steps[i].begin_ns, to_ns = file->steps[i + 1].begin_ns;
+    enum recorded found = file->steps[i].stall_ns > 0 ? PARTLY : NOT;
+    for (size_t e = 0; e < file->event_count && found != PARTLY; e++) {
+        const struct ids_history_event *event = &file->events[e];
+        if (event->kind != IDS_HISTORY_WINDOW || event->end_ns < from_ns || event->begin_ns >= to_ns) continue;
+        found = event->begin_ns <= from_ns && event->end_ns >= to_ns ? WHOLE : PARTLY;
     }
-    return past->file->steps[i].stall_ns > 0;
+    return found;
 }
 
 /* Where the plan has a rule, the agent judged the step while the program ran: it knew of windows that were thrown away,
@@ -114,8 +117,8 @@ static int64_t median_recorded(const struct past *past, int whole) {
     int64_t *times = calloc(past->count + 1, sizeof *times), median_ns = -1;
     size_t count = 0;
     for (size_t i = 0; times && i < past->count; i++) {
-        if (is_recorded(past, i) && (!whole || past->file->steps[i].stall_ns <= 0))
-            times[count++] = past->steps[i].took_ns;
+        enum recorded is_in = recorded(past->file, i);
+        if (is_in == WHOLE || (is_in == PARTLY && !whole)) times[count++] = past->steps[i].took_ns;
     }
     if (count) {
         qsort(times, count, sizeof *times, by_value);
@@ -136,8 +139,8 @@ static void judge_recorded(struct past *past) {
     int64_t median_ns = median_recorded(past, 0);
     for (size_t i = 0; i < past->count && median_ns >= 0; i++) {
         struct step *step = &past->steps[i];
-        if (!step->is_slow || !is_recorded(past, i)) continue;
-        if (step->took_ns / 2 > median_ns && past->file->steps[i].stall_ns <= 0) continue;
+        enum recorded is_in = step->is_slow ? recorded(past->file, i) : NOT;
+        if (is_in == NOT || (is_in == WHOLE && step->took_ns / 2 > median_ns)) continue;
         step->is_slow = 0;
         past->slow--;
     }
@@ -235,6 +238,11 @@ static const char *collectives_in(const struct past *past, const struct step *st
 static const char *events_in(const struct past *past, const struct step *step, struct ids_report *report) {
     const char *text = collectives_in(past, step, report);
     int64_t end_ns = end_of(past, (size_t)(step - past->steps));
+    int64_t garbage_ns = (int64_t)past->file->steps[step - past->steps].garbage_ns;
+    char time[IDS_VALUE_ROOM];
+    if (garbage_ns)
+        text = ids_report_text(report, "%s%scollected garbage for %s", text ? text : "", text ? "; " : "",
+                               ids_value_format(time_value(garbage_ns), time, sizeof time));
     for (size_t i = 0; i < past->file->event_count; i++) {
         const struct ids_history_event *event = &past->file->events[i];
         if (event->end_ns < step->begin_ns || event->begin_ns >= end_ns) continue;
@@ -296,9 +304,9 @@ static void say_launches(const struct past *past, struct ids_report *report) {
                                        ids_value_format(time_value(past->median_ns), text, sizeof text))));
 }
 
-static void add_process(const struct ids_history_file *file, struct ids_report *report) {
+static void add_process(const struct ids_history_file *file, int64_t step_ns, struct ids_report *report) {
     const struct ids_history_head *head = &file->head;
-    struct past past = {.file = file, .step_ns = measured_ns(report)};
+    struct past past = {.file = file, .step_ns = step_ns};
     if (file->step_count < 2) return;
     past.steps = calloc(file->step_count, sizeof *past.steps);
     if (!past.steps) {
@@ -340,9 +348,38 @@ static void empty(struct ids_report *report, const struct ids_table_def *def) {
     table->rows_left_out = 0;
 }
 
+/* -1: no window has a whole step of it. */
+static int64_t recorded_by(const struct ids_history_file *file) {
+    struct past past = {.file = file};
+    past.steps = file->step_count < 2 ? NULL : calloc(file->step_count, sizeof *past.steps);
+    if (!past.steps) return -1;
+    judge_steps(&past);
+    int64_t median_ns = median_recorded(&past, 1);
+    free(past.steps);
+    return median_ns;
+}
+
+/* The time of a step that the report measures is a mean over all processes: it is that of each where those are alike,
+ * and else of none. 0: not known. */
+static int64_t step_of_each(DIR *folder, char *const *names, size_t count, const struct ids_report *report) {
+    int64_t least = INT64_MAX, most = 0, step_ns = measured_ns(report);
+    for (size_t i = 0; count > 1 && i < count && i < IDS_HISTORY_PROCESSES; i++) {
+        struct ids_history_file file;
+        struct ids_error ignored = IDS_ERROR_INIT;
+        if (ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) continue;
+        int64_t took_ns = recorded_by(&file);
+        ids_history_file_done(&file);
+        if (took_ns < 0) continue;
+        if (took_ns < least) least = took_ns;
+        if (took_ns > most) most = took_ns;
+    }
+    return most > least && most - least > step_ns / 4 ? 0 : step_ns;
+}
+
 static void add_all(DIR *folder, struct ids_report *report) {
     char *names[NAMES_MOST];
     size_t count = list_names(folder, names), shown = 0;
+    int64_t step_ns = step_of_each(folder, names, count, report);
     if (count) {
         empty(report, &ids_history_table);
         empty(report, &ids_slow_steps_table);
@@ -354,7 +391,7 @@ static void add_all(DIR *folder, struct ids_report *report) {
             ids_report_table(report, &ids_history_table)->rows_left_out++;
         } else if (!ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
             shown += file.step_count >= 2;
-            add_process(&file, report);
+            add_process(&file, step_ns, report);
             ids_history_file_done(&file);
         }
         free(names[i]);
@@ -418,12 +455,18 @@ static void list_steps(const struct ids_history_file *file, int64_t step_ns, str
     for (size_t i = 0; i < past.count && !past.launches; i++) {
         if ((int64_t)i + before < IDS_WARM_STEPS) continue;
         const struct step *step = &past.steps[i];
-        int is_in = is_recorded(&past, i), is_whole = is_in && file->steps[i].stall_ns <= 0;
+        enum recorded is_in = recorded(file, i);
         int64_t longer_ns = step->is_slow ? step->took_ns - step->median_ns : 0;
         if (step->is_slow && longer_ns <= 0)
             longer_ns = 1; /* a rule may call each step slow; as many are as are told */
-        ret_steps->slow[ret_steps->count] = (struct ids_missed_step){step->number, step->took_ns, longer_ns, is_whole};
-        ret_steps->beside[ret_steps->count++] = (struct ids_slowdown_step){step->number, step->took_ns, is_in};
+        ret_steps->slow[ret_steps->count] = (struct ids_missed_step){
+            .number = step->number,
+            .took_ns = step->took_ns,
+            .longer_ns = longer_ns,
+            .garbage_ns = (int64_t)file->steps[i].garbage_ns,
+            .is_recorded = is_in == WHOLE,
+        };
+        ret_steps->beside[ret_steps->count++] = (struct ids_slowdown_step){step->number, step->took_ns, is_in != NOT};
     }
     free(past.steps);
 }
@@ -476,14 +519,15 @@ static void judge_missed(const struct ids_history_head *head, const struct steps
     if (!told->rhythm) told->rhythm = text;
 }
 
-static void judge_report(const struct ids_history_file *file, struct ids_report *report, struct told *told) {
+static void judge_report(const struct ids_history_file *file, int64_t step_ns, struct ids_report *report,
+                         struct told *told) {
     struct ids_rhythm rhythm;
     struct ids_slowdown slowdown;
     struct steps steps;
-    list_steps(file, measured_ns(report), &steps);
+    list_steps(file, step_ns, &steps);
     int has_rhythm = find_rhythm(steps.beside, steps.count, &rhythm);
     if (!ids_report_find_property(report, "recording") &&
-        ids_slowdown_find(steps.beside, steps.count, report, &slowdown))
+        ids_slowdown_find(steps.beside, steps.count, report, step_ns, &slowdown))
         ids_slowdown_tell(&slowdown, report);
     if (has_rhythm) told->is_measured |= measures_rhythm(steps.beside, steps.count, &rhythm, report);
     judge_missed(&file->head, &steps, has_rhythm ? &rhythm : NULL, report, told);
@@ -494,12 +538,13 @@ void ids_history_warn(const struct ids_run_files *run, struct ids_report *report
     char *names[NAMES_MOST];
     DIR *folder = open_notes(run);
     size_t count = folder ? list_names(folder, names) : 0;
+    int64_t step_ns = count ? step_of_each(folder, names, count, report) : 0;
     struct told told = {0};
     for (size_t i = 0; i < count; i++) {
         struct ids_history_file file;
         struct ids_error ignored = IDS_ERROR_INIT; /* a file that is damaged or gone says nothing */
         if (i < IDS_HISTORY_PROCESSES && !ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
-            judge_report(&file, report, &told);
+            judge_report(&file, step_ns, report, &told);
             ids_history_file_done(&file);
         }
         free(names[i]);

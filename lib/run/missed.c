@@ -49,6 +49,8 @@ static void sum_up(const struct ids_missed_step *steps, size_t count, int64_t *t
         if (step->longer_ns <= 0) continue;
         times[missed->slow++] = step->took_ns;
         missed->longer_ns += step->longer_ns;
+        missed->slow_ns += step->took_ns;
+        missed->garbage_ns += step->garbage_ns < step->longer_ns ? step->garbage_ns : step->longer_ns;
         if (step->number < 0) continue;
         if (missed->first_count < IDS_MISSED_NAMED) missed->first[missed->first_count++] = step->number;
     }
@@ -98,12 +100,30 @@ static const char *say_share(struct ids_report *report, double share) {
     return ids_report_text(report, "%s", ids_value_format(ids_real_value(IDS_UNIT_RATIO, share), text, sizeof text));
 }
 
-/* The machine had no core left for at least half as much of the run as the slow steps take of it. */
+static int is_of_garbage(const struct ids_missed *missed) {
+    return missed->garbage_ns >= missed->longer_ns / 2;
+}
+
+/* The machine had no core left for at least half as much of the run as the slow steps take of it, and they take no
+ * longer than sharing it makes them. */
 static int is_of_others(const struct ids_missed *missed) {
-    return missed->busy * 2 >= (double)missed->longer_ns / (double)missed->total_ns;
+    enum { SLACK = 2 };
+    double usual_ns = (double)(missed->slow_ns - missed->longer_ns);
+    return !is_of_garbage(missed) && (double)missed->slow_ns * (1 - missed->others) <= SLACK * usual_ns &&
+           missed->busy * 2 >= (double)missed->longer_ns / (double)missed->total_ns;
+}
+
+/* ", 92.0 % of it in collections of garbage" */
+static const char *say_garbage(const struct ids_missed *missed, struct ids_report *report) {
+    return ids_report_text(report, ", %s of it in collections of garbage",
+                           say_share(report, (double)missed->garbage_ns / (double)missed->longer_ns));
 }
 
 static const char *what_to_do(const struct ids_missed *missed, int has_opening, struct ids_report *report) {
+    if (is_of_garbage(missed))
+        return " - make fewer objects in a step, take what stays out of the collector (gc.freeze after setup), or "
+               "gc.disable and gc.collect at a step of your choice; where the objects are made: idsprof capture --when "
+               "'step > 2x'";
     if (!is_of_others(missed))
         return ids_report_text(
             report, "; none of them is measured here%s - record one%s: idsprof capture --when 'step > 2x'",
@@ -130,9 +150,10 @@ static int put_opening_first(struct ids_report *report) {
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report) {
     const char *share = say_share(report, (double)missed->longer_ns / (double)missed->total_ns);
     int has_opening = put_opening_first(report);
-    const char *found =
-        ids_report_text(report, "%zu of %zu steps are slow%s, and take %s of the run's time more than usual ones would",
-                        missed->slow, missed->steps, rhythm ? "" : say_first(missed, report), share);
+    const char *found = ids_report_text(
+        report, "%zu of %zu steps are slow%s, and take %s of the run's time more than usual ones would%s", missed->slow,
+        missed->steps, rhythm ? "" : say_first(missed, report), share,
+        is_of_garbage(missed) ? say_garbage(missed, report) : "");
     const char *what = ids_report_text(report, "%s%s%s", found, rhythm ? ": " : "",
                                        rhythm ? rhythm : what_to_do(missed, has_opening, report));
     const char *which = "the slow steps";

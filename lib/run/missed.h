@@ -16,13 +16,16 @@ enum { IDS_MISSED_NAMED = 3 };
 
 struct ids_missed_step {
     int64_t number, took_ns;
-    int64_t longer_ns; /* than the usual one; 0: it is not slow */
-    int is_recorded;   /* the whole of it is in a window */
+    int64_t longer_ns;  /* than the usual one; 0: it is not slow */
+    int64_t garbage_ns; /* for which Python collected garbage in it */
+    int is_recorded;    /* the whole of it is in a window */
 };
 
 struct ids_missed {
     size_t slow, steps;
     int64_t longer_ns, total_ns, took_ns; /* the slow ones together, all steps, and the slow one in the middle */
+    int64_t garbage_ns;                   /* of longer_ns */
+    int64_t slow_ns;                      /* the slow ones together, not only what they take longer */
     int64_t first[IDS_MISSED_NAMED];      /* the first slow ones that have numbers */
     size_t first_count;
     size_t in_rhythm; /* of the slow ones */
@@ -37,7 +40,9 @@ struct ids_missed {
 int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
                     const struct ids_report *report, struct ids_missed *ret_missed);
 /* Puts it before all other advice, with what ids_rhythm_missed says of their rhythm; NULL: they have none. Behind the
- * first piece, where they have none and the machine was so busy that others may have made them slow. */
+ * first piece, where they have none and the machine was so busy that others may have made them slow. Who has a share s
+ * of the cores makes others take up to about 1 / (1 - s) times as long: what is more than twice that is not theirs, nor
+ * what collections of garbage have at least half of, which is said. */
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report);
 
 #endif

@@ -96,14 +96,8 @@ static int is_hurried(const struct around *around, int64_t measured_ns) {
     return around->before + around->after >= LEAST_BESIDE && is_half_longer(around->least_ns, measured_ns);
 }
 
-/* By the report: a device that works off what was launched before the window is quicker than the host's calls. */
-static int64_t device_ns(const struct ids_report *report) {
-    const struct ids_metric *median = ids_report_find(report, "steps.median", NULL);
-    return median && !median->value.missing ? median->value.i / 1000 : 0;
-}
-
 int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
-                      struct ids_slowdown *ret_slowdown) {
+                      int64_t step_ns, struct ids_slowdown *ret_slowdown) {
     struct ids_slowdown slowdown = {0};
     size_t ends[2];
     int64_t *times = calloc(count + 1, sizeof *times);
@@ -113,7 +107,7 @@ int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const
     if (measured < LEAST_RECORDED || ids_report_find_property(report, "kept")) return 0;
     const struct around around = look_around(steps, count, ends);
     if (!is_slowed(&around, slowdown.recorded_ns)) {
-        slowdown.recorded_ns = device_ns(report);
+        slowdown.recorded_ns = step_ns; /* a device that works off what was launched before is quicker than calls */
         if (!is_hurried(&around, slowdown.recorded_ns)) return 0;
     }
     slowdown.usual_ns = around.usual_ns;

@@ -33,9 +33,10 @@ struct ids_slowdown {
 };
 
 /* 1 and *ret_slowdown, where the steps of the report took at least so much longer or shorter; else 0. Without memory
- * they did not. The steps are in the order in which the program made them. */
+ * they did not. The steps are those of one process, in the order in which it made them. step_ns: of those that the
+ * report measures by devices, the one in the middle; 0: not known of this process, and none is shorter. */
 int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
-                      struct ids_slowdown *ret_slowdown);
+                      int64_t step_ns, struct ids_slowdown *ret_slowdown);
 /* Says it in the property `recording`. Where they took longer, it takes that off what advice on steps would save, never
  * more than the step; where shorter, advice stands before that on what devices compute, and savings stay. */
 void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report);

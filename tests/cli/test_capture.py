@@ -84,6 +84,8 @@ def steps():
     check(run.code == 0, run.err)
     check(run.steps() == [(153, 157)], run.sidecar)
     check(run.line('caught').startswith("steps 153-157 (annotation 'train'), 1 window of 1 process: 5 events, "), run.err)
+    nested = double([], 'wake', 'epoch:0', 'step:0:100', 'epoch:1', 'step:100:200')
+    check(nested.line('caught').startswith("steps 153-157 (annotation 'train')"), nested.err)
     check(run.line('missed') == 'nothing', run.err)
     check(run.line('next') == f'idsprof report {run.folder}', run.err)
     check(len(run.err.splitlines()) == 5, run.err)
@@ -164,7 +166,7 @@ def refused():
             (['--when', 'step < 2x'], 'is not a condition'),
             (['--when', 'step >> 2x'], "'step >> 2x' is not a condition such as"),
             (['--when', 'step > 1x'], "'1x' of the median is not above 1x"),
-            (['--when', 'step > 2'], "'2' needs a unit"),
+            (['--when', 'step > 2'], ", or x (times the median)"),
             (['--when', 'step > 0ms'], 'every step takes longer'),
             (['--when', 'step > 2x', '--range', 'x'], '--when and --range exclude each other'),
             (['--when', 'step > 2x', '--trigger'], '--when and --trigger exclude each other'),
@@ -263,6 +265,7 @@ def signals():
         run.process.send_signal(number)
         run.wait()
         check(run.code == 128 + number and run.steps() == [(3, 4)], (number, run.code, run.err))
+        check(run.line('ended') == 'by signal %d (%s)' % (number, signal.strsignal(number)), run.err)
     run = Capture([], ['sh', '-c', 'trap "echo got; exit 3" TERM; echo ready; while :; do sleep 0.01; done'], wait=False)
     check(run.process.stdout.readline() == 'ready\n', 'it did not come up')
     run.process.terminate()
@@ -270,6 +273,25 @@ def signals():
     ignored = subprocess.run(['sh', '-c', f'trap "" INT; "{IDSPROF}" capture -qo "{ROOT}/int" -- sh -c \'kill -INT $$; echo lives\''],
                              capture_output=True, text=True)
     check(ignored.stdout == 'lives\n', 'what was ignored stays ignored')
+
+
+def state_of(pid):
+    return Path(f'/proc/{pid}/stat').read_text().rpartition(') ')[2][0]
+
+
+def stopped():
+    """A signal that stops idsprof stops the program, too, and one that continues it does."""
+    process = subprocess.Popen([IDSPROF, 'capture', '-qo', ROOT / 'stopped', '--', 'sh', '-c', 'echo $$; read line; echo $line'],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=os.setpgrp)
+    both = process.pid, int(process.stdout.readline())
+    for number, states in ((signal.SIGTSTP, 'TT'), (signal.SIGCONT, 'SS'), (signal.SIGTSTP, 'TT'), (signal.SIGCONT, 'SS')):
+        process.send_signal(number)
+        until = time.monotonic() + 30
+        while ''.join(map(state_of, both)) != states and time.monotonic() < until:
+            time.sleep(0.01)
+        check(''.join(map(state_of, both)) == states, (number, [state_of(pid) for pid in both]))
+    said, _ = process.communicate('on\n', timeout=60)
+    check((process.returncode, said) == (0, 'on\n'), (process.returncode, said))
 
 
 def terminal():
@@ -402,6 +424,9 @@ def sweep():
     check(json.loads((root / '4_devices/idsprof-run.json').read_text())['devices'] == 4, 'the part')
     listed = idsprof('list', root, '--sort', 'label')
     check(listed.returncode == 0 and '1_devices' in listed.stdout and '4_devices' in listed.stdout, listed.stdout + listed.stderr)
+    check(run.line('devices') is None, run.err)
+    other = double(['-s', '3', '--sweep', 'devices=1,2'], 'wake', 'devices:2', 'step:0:9')
+    check(other.line('devices').startswith('the program has 2, not 1: it sets their number itself') and other.err.count('idsprof: devices') == 1, other.err)
     run = Capture(['--sweep', '2', '--cpu'], ['sh', '-c', 'echo $XLA_FLAGS $JAX_PLATFORMS $CUDA_VISIBLE_DEVICES'], environment={'XLA_FLAGS': '--a'})
     check(run.out.split() == ['--a', '--xla_force_host_platform_device_count=2', 'cpu'], run.out)
     run = Capture(['--sweep', '4', '--gpu', '--or-cpu'], ['sh', '-c', 'echo $JAX_PLATFORMS $CUDA_VISIBLE_DEVICES'])
@@ -557,7 +582,7 @@ def trigger():
     check(idsprof('trigger').returncode == 1 and not list((ROOT / 'run').glob('*/*.sock')), 'a socket without a process is removed')
 
 
-for test in (steps, times, variables, refused, program, ends, signals, terminal, processes, forks, two_at_once, collectors, slow_stop, folder,
+for test in (steps, times, variables, refused, program, ends, signals, stopped, terminal, processes, forks, two_at_once, collectors, slow_stop, folder,
              sweep, nothing_caught, killed_with_history, secrets, trigger):
     begin = time.monotonic()
     test()

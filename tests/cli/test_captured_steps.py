@@ -83,15 +83,15 @@ same('messages that are none', said(broken), [])
 
 # --- every tenth step takes long, and none of these is measured ---
 
-def with_history(name, slow=range(9, 100, 10), load=(0, 0, 0), count=100):
-    """So many steps of 1 ms, of which some take 9 ms, such as 9, 19 and so on (collectors/common/history.h)."""
+def with_history(name, slow=range(9, 100, 10), load=(0, 0, 0), count=100, garbage=0):
+    """So many steps of 1 ms, of which some take 9 ms, such as 9, 19 and so on (collectors/common/history.h), so much of it for garbage."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
     begins = [0]
     for number in range(count):
         begins.append(begins[-1] + (9000000 if number in slow else 1000000))
-    head = struct.pack('<16s13q128s', b'idsprof steps 4\n', len(begins), 0, begins[-1], 0, 0, 0, 0, 0, 7, -1, *load, b'h')
-    steps = b''.join(struct.pack('<qqffii', begin, number, 0, 0, 0, 0) for number, begin in enumerate(begins))
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 0, begins[-1], 0, 0, 0, 0, 0, 7, -1, *load, b'h')
+    steps = b''.join(struct.pack('<qqfffi', begin, number, 0, 0, garbage * (number in slow), 0) for number, begin in enumerate(begins))
     (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps)
     return folder
 
@@ -104,11 +104,44 @@ def with_window(name):
     took = [20000000] * 60
     took[20], took[30:35] = 80000000, [400000000, 60000000, 180000000, 60000000, 60000000]
     begins = [sum(took[:n]) for n in range(61)]
-    head = struct.pack('<16s13q128s', b'idsprof steps 4\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
-    steps = b''.join(struct.pack('<qqffii', begin, number, 1000 * (number == 30), 0, 0, 0) for number, begin in enumerate(begins))
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
+    steps = b''.join(struct.pack('<qqfffi', begin, number, 1000 * (number == 30), 0, 0, 0) for number, begin in enumerate(begins))
     event = struct.pack('<qqq104s', begins[30] + 1, begins[35] - 1, 2, b'1 asked for')
     (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
     return folder
+
+
+def with_adjacent_windows(name):
+    """60 steps of 20 ms. A window is open from the middle of step 20 to that of step 28, and the next one from later in step 28, which takes
+    260 ms, to step 36."""
+    folder = run(name, (FILE, 6, 0, 5))
+    (folder / 'idsprof.json').write_text('{}')
+    begins = [20000000 * number + 240000000 * (number > 28) for number in range(61)]
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 2, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
+    steps = b''.join(struct.pack('<qqfffi', begin, number, 0, 0, 0, -1) for number, begin in enumerate(begins))
+    events = [struct.pack('<qqq104s', from_ns, to_ns, 2, what) for from_ns, to_ns, what in (
+        (begins[20] + 10000000, begins[28] + 10000000, b'1 asked for'), (begins[28] + 240000000, begins[36] + 10000000, b'2 asked for'))]
+    (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + b''.join(events).ljust(500 * 128, b'\0'))
+    return folder
+
+
+def with_ranks(name, *took):
+    """A process for each, whose 60 steps take so much of what the step in the middle of the profile does; 30 to 34 are recorded."""
+    folder = run(name, (FILE, 6, 0, 5))
+    (folder / 'idsprof.json').write_text('{}')
+    median_ns = json.loads(report(folder, '--json'))['metrics']['steps.median']['value'] * 1e9
+    for rank, part in enumerate(took):
+        begins = [int(number * median_ns * part) for number in range(61)]
+        head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, rank, 0, 0, 0, b'h')
+        # As many as the profile has, 0 to 5, are recorded: the others have numbers before and after these.
+        steps = b''.join(struct.pack('<qqfffi', begin, number - 30, 0, 0, 0, -1) for number, begin in enumerate(begins))
+        event = struct.pack('<qqq104s', begins[30] - 1, begins[36] - 1, 2, b'1 asked for')
+        (folder / '.idsprof' / f'h.{rank}.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
+    return folder
+
+
+def recording_of(folder):
+    return json.loads(report(folder, '--json', '--no-cache'))['run'].get('recording', '')
 
 
 def report(path, *options):
@@ -125,8 +158,8 @@ def with_calls(name, part, ratio=0):
     begins = [0]
     for number in range(200):
         begins.append(begins[-1] + usual * (9 if number % 10 == 9 else 1))
-    head = struct.pack('<16s13q128s', b'idsprof steps 4\n', len(begins), 1, begins[-1], 0, 0, 0, ratio, 0, 7, -1, 0, 0, 0, b'h')
-    steps = b''.join(struct.pack('<qqffii', begin, number, 1000 * (number == 100), usual * (ratio and number in (19, 29)), 0, 0)
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, ratio, 0, 7, -1, 0, 0, 0, b'h')
+    steps = b''.join(struct.pack('<qqfffi', begin, number, 1000 * (number == 100), usual * (ratio and number in (19, 29)), 0, 0)
                      for number, begin in enumerate(begins))
     event = struct.pack('<qqq104s', begins[100] + 1, begins[106] - 1, 2, b'1 asked for')
     (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
@@ -162,8 +195,8 @@ def with_rhythm(name, period):
     begins = [0]
     for number in range(400):
         begins.append(begins[-1] + (31000000 if number % period == 110 % period else 1022000))
-    head = struct.pack('<16s13q128s', b'idsprof steps 4\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
-    steps = b''.join(struct.pack('<qqffii', begin, number, 0, 0, 0, 0) for number, begin in enumerate(begins))
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
+    steps = b''.join(struct.pack('<qqfffi', begin, number, 0, 0, 0, 0) for number, begin in enumerate(begins))
     event = struct.pack('<qqq104s', begins[100] + 1, begins[120] - 1, 2, b'1 asked for')
     (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
     return path
@@ -182,6 +215,12 @@ same('calls, judged by the rule', slow_in(with_calls('rule', 0.2, 2)), (2, 2, 0,
 rows = json.loads(report(with_window('window'), '--json'))['tables']['slow_steps']
 place = [column['id'] for column in rows['columns']].index('step')
 same('not slow for being recorded', sorted(row[place] for row in rows['rows']), [20, 32])
+same('nor where one window closed and the next one opened', json.loads(report(with_adjacent_windows('adjacent'), '--json'))['tables'].get('slow_steps'),
+     None)
+same('the devices of one process are quicker than its steps', 'the window is not typical' in recording_of(with_ranks('one', 1.6)), True)
+same('those of alike ones', 'the window is not typical' in recording_of(with_ranks('alike', 1.5, 1.6)), True)
+same('the mean of a quick and a slow one is neither', [recording_of(with_ranks('unlike%g' % took[0], *took)) for took in ((0.4, 1.6), (1.6, 0.4))], ['', ''])
+same('nor are the steps of the quick one calls', slow_in(with_ranks('quick', 0.2, 1.8))[3], False)
 
 def check_count(path, slow):
     """The rows shown, those with --top 0 and those that are not listed are the slow steps of the history and of the advice."""
@@ -213,8 +252,12 @@ advice = json.loads(report(rhythmic, '--json'))['advice'][0]
 same('slow steps come first', (advice['saves'], advice['what']), (None,
      "9 of 90 steps are slow, and take 44.4 % of the run's time more than usual ones would: one of 10 steps takes 9.000 ms, 9.0 × the usual one, "
      'such as step 9, and none of these is measured here: idsprof capture --start-step 8 --steps 11 measures one'))
-for name, load, place, wanted in (('quiet', (100, 99, -1), 0, 'none of them is measured'), ('busy', (1000, 600, 450), 1, 'other processes had 75.0 %')):
+for name, load, place, wanted in (('quiet', (100, 99, -1), 0, 'none of them is measured'), ('busy', (1000, 600, 480), 1, 'other processes had 80.0 %'),
+                                ('busy, but nine times as long', (1000, 600, 420), 0, 'none of them is measured')):
     advice = json.loads(report(with_history(name, (17, 23, 24, 48, 70, 71, 77), load), '--json'))['advice'][place]
     same('seven slow steps of a machine that is %s' % name, wanted in advice['what'], True)
+garbage = json.loads(report(with_history('garbage', (17, 23, 24, 48, 70, 71, 77), (1000, 1000, 1000), garbage=6000000), '--json'))
+same('seven slow steps that collect garbage', '75.0 % of it in collections of garbage' in garbage['advice'][0]['what'], True)
+same('the garbage of a slow step', garbage['tables']['slow_steps']['rows'][0][-1], 'collected garbage for 6.000 ms')
 print('%d failures' % failures)
 sys.exit(failures > 0)

@@ -51,8 +51,8 @@ garbage.off()
 garbage.off()
 collect(2)
 check('the window is closed', noted == [] and len(gc.callbacks) == 0, (noted, gc.callbacks))
-told = []
-watched = Garbage(Profiler, lambda *said: told.append(said))
+told, took = [], []
+watched = Garbage(Profiler, lambda *said: told.append(said), took.append)
 
 
 def heap(count):
@@ -65,15 +65,19 @@ before_ns = time.time_ns()
 line = collect(2)
 check('between windows: told afterwards, once, by thread and time', len(told) == 1 and told[0][0] == threading.get_ident() and noted == []
       and told[0][3] == '$test_garbage.py:%d collect garbage' % line and before_ns <= told[0][1] < told[0][2] <= time.time_ns(), told)
+check('and how long it took', took == [told[0][2] - told[0][1]], (took, told))
 told.clear()
+took.clear()
 watched.on()
 collect(2)
 check('in a window: recorded alone', len(noted) == 2 and not told, (noted, told))
+check('and how long it took, too', len(took) == 1 and 1000000 <= took[0] < 60000000000, took)
+took.clear()
 watched.off()
 kept = None
 gc.freeze()
 collect(2)
-check('between windows a short one is not told', not told and noted == [], (told, noted))
+check('between windows a short one is not told', not told and noted == [] and not took, (told, noted, took))
 gc.unfreeze()
 
 

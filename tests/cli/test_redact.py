@@ -239,7 +239,7 @@ def check_key_of_two(folder):
 def history_of(host, name):
     """Of 20 steps of 1 ms, whose last took 50 ms, while `name` was compiled (collectors/common/history.h)."""
     begins = [i * 1000000 for i in range(20)] + [69000000]
-    head = struct.pack('<16s13q128s', b'idsprof steps 4\n', len(begins), 1, begins[-1], 0, 1, 1000, 0, 0, 321, -1, 0, 0, 0, host.encode())
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 1, 1000, 0, 0, 321, -1, 0, 0, 0, host.encode())
     steps = b''.join(struct.pack('<3qii', begin, i, 0, 0, 0) for i, begin in enumerate(begins))
     event = struct.pack('<3q104s', begins[-2], begins[-2] + 1000, 1, name.encode())
     return head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0')

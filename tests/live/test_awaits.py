@@ -99,6 +99,8 @@ def slow_steps():
         report = json.loads(live.idsprof('report', '--json', run.folder).stdout)
         said = [piece for piece in report.get('advice', ()) if piece.get('culprit') != 'wait_for_core']
         first = said[0] if said else {}
+        rows = report['tables'].get('slow_steps', {}).get('rows', [])
+        check('slow by %s: what the history says of it' % what, any('collected garbage for' in (row[-1] or '') for row in rows) == (what == 'collect'), rows)
         check('slow by %s: named' % what, (first.get('culprit'), first.get('where')) == (culprit, where), (said[:2], run.err))
 
 

@@ -5,11 +5,13 @@
  *   wake              registers the collector (without it there is none in the process)
  *   rival             registers a second one of lower priority, which contributes
  *   step:FROM:TO[:US] annotated steps of these numbers, TO not included, each so many microseconds long
+ *   epoch:NUMBER      a step annotated by another name, around those that follow
  *   exec:NAME:N[:US]  N executions of an executable, which the agent counts
  *   range:NAME:US     a region
  *   sleep:US, open, close   waits; until a window is open; until none is
  *   fork:N            N children go on with the rest, and the parent waits for them
  *   fail-start, fail-stop, hang-stop:US   the collector does so from now on
+ *   devices:N         the profile has so many, which do what the host does
  *   big:BYTES         what is written is so much larger
  *   say:KEY:VALUE, rank:N, wants:SOURCE (prints it), print:TEXT
  *   rmdir             removes the session's folder
@@ -34,7 +36,7 @@ enum { SECOND_US = 1000000, OPEN = 2 };
 static int handles[2], handle_count;
 static atomic_int records;
 static int fails_start, fails_stop;
-static long hang_us, ballast;
+static long hang_us, ballast, devices;
 static atomic_llong recorded;
 
 static void pause_us(long us) {
@@ -117,7 +119,13 @@ static int stop(void *context, const char *path, struct ids_caught *caught, char
     if (fails_stop) snprintf(why, why_size, "the profiler lost its data");
     if (fails_stop) return -1;
     if (!path) return 0;
-    if (write_space(path, "/host:CPU", recorded)) {
+    int failed = write_space(path, "/host:CPU", recorded);
+    for (long i = 0; i < devices && !failed; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "/device:GPU:%ld", i);
+        failed = write_space(path, name, recorded);
+    }
+    if (failed) {
         snprintf(why, why_size, "cannot write '%s': %s", path, strerror(errno));
         return -1;
     }
@@ -195,6 +203,8 @@ static int feeds(const char *do_what) {
             count();
             pause_us(number(do_what, 3, 0));
         }
+    } else if (!strncmp(do_what, "epoch:", 6)) {
+        ids_agent_step(1, "epoch", number(do_what, 1, 0));
     } else if (!strncmp(do_what, "exec:", 5)) {
         for (long i = 0; i < number(do_what, 2, 0); i++) {
             ids_agent_step(2, word(do_what + 5, name, sizeof name), -1);
@@ -219,6 +229,8 @@ static int behaves(const char *do_what) {
         fails_stop = 1;
     } else if (!strncmp(do_what, "hang-stop:", 10)) {
         hang_us = number(do_what, 1, 0);
+    } else if (!strncmp(do_what, "devices:", 8)) {
+        devices = number(do_what, 1, 0);
     } else if (!strncmp(do_what, "big:", 4)) {
         ballast = number(do_what, 1, 0);
     } else if (!strcmp(do_what, "open")) {

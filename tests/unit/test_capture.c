@@ -240,6 +240,11 @@ START_TEST(test_never_reached) {
     process.reached = process.number = -1;
     find_outcome("python", "x.py");
     ck_assert_str_eq(outcome.reason, "no_steps");
+    ck_assert_str_eq(outcome.remedy, "try again with --delay 10s --duration 2s, which go by time");
+    end.wall_ns = INT64_C(3000000000); /* a program of 3 s does not come to the tenth */
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.remedy, "try again with --delay 0.75s --duration 0.38s, which go by time");
+    end.wall_ns = 0;
     process.is_closed = 0;
     find_outcome("python", "x.py");
     ck_assert_str_eq(outcome.reason, "left_early");
@@ -371,6 +376,9 @@ START_TEST(test_short_windows) {
     plan.start_step = -1;
     find_outcome("x", NULL);
     ck_assert_str_eq(outcome.missed, "window 1 was ended after 1.5 s: the program's memory had grown by 256 MB in it");
+    plan.max_window_bytes = 3 << 10;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "window 1 was ended after 1.5 s: the program's memory had grown by 3 kB in it");
     ck_assert_int_eq(outcome.stood_ns, -1);
     window.closed_by = "exec";
     find_outcome("x", NULL);

@@ -81,6 +81,7 @@ class Agent:
         library.ids_agent_compiled.argtypes, library.ids_agent_compiled.restype = (ctypes.c_char_p, ctypes.c_int64), None
         library.ids_agent_spell.argtypes = (ctypes.c_uint64, ctypes.c_int64, ctypes.c_int64, ctypes.c_char_p)
         library.ids_agent_spell.restype = None
+        library.ids_agent_garbage.argtypes, library.ids_agent_garbage.restype = (ctypes.c_int64,), None
         library.ids_agent_exec.argtypes, library.ids_agent_exec.restype = (), None
         library.ids_agent_close.argtypes, library.ids_agent_close.restype = (ctypes.c_int,), None
         self.handle = 0
@@ -123,6 +124,9 @@ class Agent:
 
     def spell(self, thread, begin_ns, end_ns, name):
         self.library.ids_agent_spell(thread, begin_ns, end_ns, name.encode('utf-8', 'replace'))
+
+    def garbage(self, took_ns):
+        self.library.ids_agent_garbage(took_ns)
 
     def rank(self, rank):
         self.library.ids_agent_rank(rank)

@@ -1,11 +1,11 @@
-"""idsprof_garbage.py - the collections of Python's garbage collector while a window is open, on the thread that made them.
+"""idsprof_garbage.py - the collections of Python's garbage collector: in a window on the thread that made them, and for the history of steps.
 
 No frame tells of them: a sample in one sees the line that happened to make an object. So each is recorded as the line of the program at
 which it came: "$train.py:8 collect garbage", as frames are called. Those of the youngest generation are left out: they take microseconds,
 and may come thousands of times a second.
 
-A collection holds Python's lock: a window that a slow step opens in its middle is not open here until it has ended. So where windows may
-open so (--when, --keep-slowest), those between windows are told afterwards, for the samples of their time (spells.h).
+A collection holds Python's lock: a window that opens in its middle is not open here until it has ended. So those between windows are told
+afterwards, for the samples of their time (spells.h); and the history of steps is told how long each took, in windows and between them.
 """
 import gc
 import os
@@ -22,11 +22,11 @@ SHORTEST_NS = 1000000           # a shorter one makes no step slow
 class Garbage:
     """From on() to off(), which are around a window; from watch() on also those between windows."""
 
-    def __init__(self, profiler, spell=None):
-        """spell(thread, begin_ns, end_ns, name) is told of one that no window saw begin."""
-        self.profiler, self.spell, self.open = profiler, spell, None
+    def __init__(self, profiler, spell=None, note=None):
+        """spell(thread, begin_ns, end_ns, name) is told of one that no window saw begin, note(took_ns) of each."""
+        self.profiler, self.spell, self.note, self.open = profiler, spell, note, None
         self.is_on = self.is_watched = False
-        self.since_ns = 0               # when the one that runs began, outside of windows
+        self.since_ns = 0               # when the one that runs began
 
     def on(self):
         self.is_on = True
@@ -55,17 +55,20 @@ class Garbage:
         """Called by the collector, which runs once in a process at a time."""
         try:
             if phase == 'start' and info.get('generation'):
-                if not self.is_on:
-                    self.since_ns = time.time_ns()
-                    return
-                self.open = self.profiler.TraceMe(name_at(sys._getframe(1)))
-                self.open.__enter__()
-            elif phase == 'stop' and self.open is not None:
-                done, self.open = self.open, None
-                done.__exit__(None, None, None)
+                self.since_ns = time.time_ns()
+                if self.is_on:
+                    self.open = self.profiler.TraceMe(name_at(sys._getframe(1)))
+                    self.open.__enter__()
             elif phase == 'stop' and self.since_ns:
                 since_ns, now_ns, self.since_ns = self.since_ns, time.time_ns(), 0
-                if now_ns - since_ns >= SHORTEST_NS:
+                done, self.open = self.open, None
+                if done is not None:
+                    done.__exit__(None, None, None)
+                if now_ns - since_ns < SHORTEST_NS:
+                    return
+                if self.note:
+                    self.note(now_ns - since_ns)
+                if self.spell and done is None:
                     self.spell(threading.get_ident(), since_ns, now_ns, name_at(sys._getframe(1)))
         except Exception:               # what is raised here Python prints into the program's streams; ValueError: it ends, nobody called
             self.open, self.since_ns = None, 0

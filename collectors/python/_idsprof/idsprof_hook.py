@@ -56,7 +56,7 @@ class Hook:
         self.monitoring = self.executions = self.unmark = self.unexec = None
         self.is_first, self.has_finalizer, self.has_platform, self.undo = True, False, False, []
         self.wraps = wrap.wanted()
-        self.awaits, self.garbage = Awaits(session.profiler, agent.spell), Garbage(session.profiler, agent.spell)
+        self.awaits, self.garbage = Awaits(session.profiler, agent.spell), Garbage(session.profiler, agent.spell, agent.garbage)
         # Before the agent knows us, because it may open a window at once.
         session.on_start += [self.wraps.now, self.opens]
         session.on_stop.append(self.closes)
@@ -76,8 +76,7 @@ class Hook:
         follow(agent.home, sys.modules.get('jaxlib.xla_client'), agent.say)
         self.feed(profiler)
         self.follow_rank()
-        if agent.judges():
-            self.garbage.watch()
+        self.garbage.watch()
         atexit.register(self.end)
         os.register_at_fork(after_in_child=self.forked)
 
