@@ -55,15 +55,15 @@ void ids_advise_on_host_ops(struct ids_adviser *adviser) {
                         ids_say_metric(adviser, "placement.host_idle_share")));
 }
 
-/* Idle time that comes of a lack of cores, or may. */
+/* Idle time that may come of a lack of cores of the device's threads. Where the program's own has none, the piece of
+ * wait_for_core says so. */
 static int64_t late_ps(const struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     int64_t time_ps = 0;
     for (size_t i = 0; i < pieces->count; i++) {
         const struct ids_piece *piece = &pieces->at[i];
-        int is_late = piece->account == IDS_DEVICE_QUEUE || piece->account == IDS_DEVICE_IN_PROGRAM ||
-                      piece->account == IDS_HOST_SYNC;
-        if (is_late || ids_waits_for_core(ids_adviser_text(adviser, piece->most->culprit)))
+        if (piece->account == IDS_DEVICE_QUEUE || piece->account == IDS_DEVICE_IN_PROGRAM ||
+            piece->account == IDS_HOST_SYNC)
             ids_sum(&time_ps, piece->time_ps);
     }
     return time_ps;
@@ -79,8 +79,9 @@ void ids_advise_on_cores(struct ids_adviser *adviser, int first) {
         ids_adviser_ratio(adviser, "device.no_core_share") >= 2.0 / 3 && late_ps(adviser) >= pieces->time_ps / 2;
     if (is_most != first || (!first && pieces->compute_ps < pieces->time_ps / 4)) return;
     ids_adviser_remark(adviser, "device.no_core_share",
-                       first ? "The device's threads had no core for most of the time, and the program waits for them: "
-                               "run fewer threads or processes than the machine has cores, and record again on a quiet "
+                       first ? "The device's threads had no core for most of the time that they were ready, and the "
+                               "program waits for them: run fewer threads or processes than the machine has cores, and "
+                               "record again on a quiet "
                                "machine before all else"
                              : "The device's threads had no core: times of ops are longer than the ops are - run fewer "
                                "threads or processes than the machine has cores, and compare runs of a quiet machine "

@@ -482,10 +482,13 @@ static void judge_report(const struct ids_history_file *file, struct ids_report 
     struct steps steps;
     list_steps(file, measured_ns(report), &steps);
     int has_rhythm = find_rhythm(steps.beside, steps.count, &rhythm);
+    int is_measured = has_rhythm && measures_rhythm(steps.beside, steps.count, &rhythm, report);
     if (!ids_report_find_property(report, "recording") &&
-        ids_slowdown_find(steps.beside, steps.count, report, &slowdown))
+        ids_slowdown_find(steps.beside, steps.count, report, &slowdown)) {
+        if (is_measured) slowdown.usual_mean_ns = ids_rhythm_mean_ns(&rhythm);
         ids_slowdown_tell(&slowdown, report);
-    if (has_rhythm) told->is_measured |= measures_rhythm(steps.beside, steps.count, &rhythm, report);
+    }
+    told->is_measured |= is_measured;
     judge_missed(&file->head, &steps, has_rhythm ? &rhythm : NULL, report, told);
     free_steps(&steps);
 }
