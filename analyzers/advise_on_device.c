@@ -1,6 +1,7 @@
 /* advise_on_device.c - what is neither a step's doing nor an op's: the device's clock, its memory, ops that run on the
  * host beside it, cores that a device of threads lacks. */
 #include "analyzers/advise_on.h"
+#include "analyzers/core_users.h"
 #include "analyzers/memory_advice.h"
 #include "lib/base/saturate.h"
 
@@ -69,25 +70,37 @@ static int64_t late_ps(const struct ids_adviser *adviser) {
     return time_ps;
 }
 
+static const char *with_core_users(struct ids_adviser *adviser, const char *evidence) {
+    const char *users = ids_core_users_in_words(adviser->analysis, adviser->report);
+    return users ? ids_report_text(adviser->report, "%s; %s", evidence, users) : evidence;
+}
+
 /* The threads of JAX's CPU client are the device: where they wait for a core, ops look as if they were slow, but still
  * are to one another what they were. Where two thirds of the time went so, and half of the step is idle time of which
- * that may be the reason, no more can be told. */
+ * that may be the reason, no more can be told. It comes first too where half of the step is compute, and the program
+ * itself took the cores: that is its to change, and no op is. */
 void ids_advise_on_cores(struct ids_adviser *adviser, int first) {
     const struct ids_pieces *pieces = &adviser->pieces;
     if (!ids_adviser_lacks_cores(adviser)) return;
-    int is_most =
-        ids_adviser_ratio(adviser, "device.no_core_share") >= 2.0 / 3 && late_ps(adviser) >= pieces->time_ps / 2;
-    if (is_most != first || (!first && pieces->compute_ps < pieces->time_ps / 4)) return;
-    ids_adviser_remark(adviser, "device.no_core_share",
-                       first ? "The device's threads had no core for most of the time that they were ready, and the "
-                               "program waits for them: run fewer threads or processes than the machine has cores, and "
-                               "record again on a quiet "
-                               "machine before all else"
-                             : "The device's threads had no core: times of ops are longer than the ops are - run fewer "
-                               "threads or processes than the machine has cores, and compare runs of a quiet machine "
-                               "only",
-                       ids_report_text(adviser->report, "no core for %s of the time that they were ready to run",
-                                       ids_say_metric(adviser, "device.no_core_share")));
+    int is_most = ids_adviser_ratio(adviser, "device.no_core_share") >= 2.0 / 3,
+        is_late = is_most && late_ps(adviser) >= pieces->time_ps / 2,
+        is_own = is_most && !is_late && pieces->compute_ps >= pieces->time_ps / 2 &&
+                 ids_core_users_are_own(adviser->analysis);
+    if ((is_late || is_own) != first || (!first && pieces->compute_ps < pieces->time_ps / 4)) return;
+    ids_adviser_remark(
+        adviser, "device.no_core_share",
+        is_late  ? "The device's threads had no core for most of the time that they were ready, and the "
+                   "program waits for them: run fewer threads or processes than the machine has cores, "
+                   "and record again on a quiet machine before all else"
+        : is_own ? "The program itself takes the cores that the device's threads lack: times of ops are "
+                   "longer than the ops are - let fewer threads and processes of it run beside the "
+                   "device, or give it more cores"
+                 : "The device's threads had no core: times of ops are longer than the ops are - run "
+                   "fewer threads or processes than the machine has cores, and compare runs of a quiet "
+                   "machine only",
+        with_core_users(adviser,
+                        ids_report_text(adviser->report, "no core for %s of the time that they were ready to run",
+                                        ids_say_metric(adviser, "device.no_core_share"))));
 }
 
 /* Before all else: a program that ends is not faster. */

@@ -1,6 +1,7 @@
 /* advise_on_pieces.c - a piece of advice for each account and culprit of the ledger, with its evidence: how much, in
  * which steps, whose doing, and on how much it rests. */
 #include "analyzers/advise_on.h"
+#include "analyzers/core_users.h"
 #include "analyzers/input_advice.h"
 #include "lib/analysis/even_work.h"
 #include "lib/base/counted.h"
@@ -251,6 +252,13 @@ static const char *say_who(const struct ids_adviser *adviser, const struct ids_p
     return culprit ? ids_report_text(adviser->report, ": %s", ids_say_name(adviser, culprit, where)) : "";
 }
 
+/* Who has the cores that a thread of the program lacks. */
+static const char *say_core_users(const struct ids_adviser *adviser, const char *culprit) {
+    const char *users =
+        ids_waits_for_core(culprit) ? ids_core_users_in_words(adviser->analysis, adviser->report) : NULL;
+    return users ? ids_report_text(adviser->report, "; %s", users) : "";
+}
+
 /* What of it is shown beside how much it is. */
 static const char *say_evidence(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *rank,
                                 int64_t waited_ps, const char *reason) {
@@ -273,7 +281,7 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
         say_more_work(adviser, piece), say_longest(adviser, most), say_meanwhile(adviser, most),
         say_sampled(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
         piece->account == IDS_HOST_INPUT ? ids_input_in_words(adviser->report, culprit) : "",
-        reason ? "; why again: " : "", reason ? reason : "");
+        reason ? "; why again: " : "", reason ? reason : say_core_users(adviser, culprit));
 }
 
 static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {

@@ -189,8 +189,8 @@ static void add_work(struct pipeline *pipeline, uint32_t number) {
     for (size_t i = 0; i < events->count; i++) {
         const struct ids_event *event = &events->at[i];
         uint64_t place = 0;
-        if (event->kind != IDS_KIND_FLOW || !event->consumes ||
-            !ids_keymap_get(&pipeline->functions, event->consumes, &place) ||
+        if (event->kind != IDS_KIND_FLOW || !event->launch ||
+            !ids_keymap_get(&pipeline->functions, event->launch->produces, &place) ||
             strcmp(name_of(pipeline, event), "ExecutorState::Process") != 0)
             continue;
         struct stage *stage = &pipeline->at[place - 1];

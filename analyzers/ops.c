@@ -445,6 +445,10 @@ const struct ids_analyzer ids_ops_analyzer = {
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
-    .gathering = {.size = sizeof(struct gathering), .begin = ops_begin, .device = sum_up_device, .done = ops_done},
+    .gathering = {.size = sizeof(struct gathering),
+                  .begin = ops_begin,
+                  .device = sum_up_device,
+                  .done = ops_done,
+                  .is_longest = 1},
     .run = ops_run,
 };

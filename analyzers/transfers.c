@@ -179,7 +179,7 @@ static int add(const struct ids_trace *trace, struct gathering *gathering, struc
         one.launch = NULL;
         if (ids_best_add(&gathering->largest, &one)) return -1;
     }
-    uint64_t mode = (uint64_t)event->asynchronous << 8 | event->pinned;
+    uint64_t mode = device == IDS_NONE ? 0 : (uint64_t)event->asynchronous << 8 | event->pinned;
     return ids_groups_add(&gathering->groups, ids_key_of(ids_key_of(device, event->direction), mode), event,
                           end_ps - event->start_ps);
 }

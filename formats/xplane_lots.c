@@ -7,11 +7,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { LOTS_OF_A_THREAD = 4 }; /* they are not equally long */
+enum { LOTS_OF_A_THREAD = 8 }; /* they are not equally long */
 
 /* Lines that one thread reads into a part of the sink. */
 struct lot {
     size_t from, to; /* of the plane's lines */
+    uint64_t bytes;
+    struct lot *turn; /* of the array: the lot that is read as the so-manieth; the longest is the first */
     struct ids_sink *part;
     uint64_t events, without_time;
     bool is_read; /* and nothing of it is to be read again in order */
@@ -28,22 +30,31 @@ struct lots {
 /* 0, or -1 when memory ran out. */
 static int cut_into_lots(struct lots *lots) {
     const struct ids_xplane_spans *lines = &lots->plane->lines;
-    uint64_t total = 0, length = 0;
+    uint64_t total = 0;
     for (size_t i = 0; i < lines->count; i++) total += lines->at[i].length;
     uint64_t wanted = total / ((uint64_t)ids_jobs() * LOTS_OF_A_THREAD);
     if (wanted < ids_jobs_least()) wanted = ids_jobs_least();
     struct lot *lot = NULL;
     for (size_t i = 0; i < lines->count; i++) {
-        if (!lot || length >= wanted) {
+        if (!lot || lot->bytes >= wanted) {
             lot = IDS_PUSH(lots->at, lots->count, lots->room);
             if (!lot) return -1;
             *lot = (struct lot){.from = i};
-            length = 0;
         }
         lot->to = i + 1;
-        length += lines->at[i].length;
+        lot->bytes += lines->at[i].length;
     }
     return 0;
+}
+
+/* A line cannot be cut, so some lots are much longer than others: one that is begun last would be read alone. */
+static void order_turns(struct lots *lots) {
+    for (size_t i = 0; i < lots->count; i++) {
+        size_t place = i;
+        for (; place && lots->at[place - 1].turn->bytes < lots->at[i].bytes; place--)
+            lots->at[place].turn = lots->at[place - 1].turn;
+        lots->at[place].turn = &lots->at[i];
+    }
 }
 
 static void read_into_part(const struct lots *lots, struct lot *lot, struct ids_source *source, struct ids_error *err) {
@@ -64,9 +75,10 @@ static void read_into_part(const struct lots *lots, struct lot *lot, struct ids_
     ids_pb_file_done(&reader.file);
 }
 
-static void read_lot(void *context, size_t number) {
+static void read_lot(void *context, size_t turn) {
     struct lots *lots = context;
-    struct lot *lot = &lots->at[number];
+    struct lot *lot = lots->at[turn].turn;
+    const size_t number = (size_t)(lot - lots->at);
     struct ids_sink *sink = lots->reader->sink;
     struct ids_source *source = NULL;
     struct ids_error unused = IDS_ERROR_INIT; /* who reads it in order has the same one */
@@ -106,6 +118,7 @@ int ids_xplane_read_in_parts(struct ids_xplane_reader *reader, const struct ids_
     if (cut_into_lots(&lots)) {
         code = ids_no_memory(err);
     } else if (lots.count > 1) {
+        order_turns(&lots);
         ids_parallel(lots.count, read_lot, &lots);
         code = take_lots(reader, &lots, ret_next, err);
     }

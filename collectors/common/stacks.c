@@ -34,6 +34,8 @@ enum { COST_SHARE = 25, COST_AT_ONCE_NS = 20000000 };
 /* What the other threads did so far is asked after the first samples, which come close behind each other, and of a few
  * threads with each. */
 enum { OTHERS_AFTER_NS = 4000000, OTHERS_AT_ONCE = 4 };
+/* Of processes more: who has the cores is asked where samples are few, because there are none. */
+enum { USERS_AT_ONCE = 64 };
 /* A shorter wait for a core is what any turn of a thread may take. */
 enum { CORE_WAIT_NS = 100000 };
 
@@ -46,6 +48,7 @@ static struct {
     struct ids_python_gil gil;
     struct ids_python_threads threads;
     struct ids_other_threads others; /* at the begin; none: not read */
+    struct ids_core_users users;     /* the same */
     int running;                     /* Python threads in it */
     int is_known;                    /* of `layout`: what ids_python_layout_find answered, plus 2 */
     int bell;                        /* rung: the thread ends */
@@ -178,7 +181,10 @@ static void *run(void *argument) {
         last.is_still = take_sample(number++);
         cpu_ns = cpu_time();
         last.cost_ns = mean_cost(last.cost_ns, cpu_ns - before_ns);
-        if (now_ns - first_ns >= OTHERS_AFTER_NS) ids_other_threads_read(&stacks.others, OTHERS_AT_ONCE);
+        if (now_ns - first_ns >= OTHERS_AFTER_NS) {
+            ids_core_users_read(&stacks.users, USERS_AT_ONCE);
+            ids_other_threads_read(&stacks.others, OTHERS_AT_ONCE);
+        }
         int64_t earned_ns = first_ns + (cpu_ns - COST_AT_ONCE_NS) * COST_SHARE;
         due_ns += ids_sampling_next(period_ns, &random);
         if (due_ns < earned_ns) due_ns = earned_ns;
@@ -220,6 +226,7 @@ int ids_stacks_start(int64_t rate, int64_t running_step, char *why, size_t why_s
     ids_python_gil_find(&stacks.gil);
     stacks.running = 0;
     ids_other_threads_forget(&stacks.others);
+    ids_core_users_forget(&stacks.users);
     ids_sampled_done(&stacks.sampled);
     stacks.counts =
         (struct ids_stacks_counts){.rate = rate, .begin_ns = ids_realtime_ns(), .running_step = running_step};
@@ -273,6 +280,19 @@ static void sum_others(struct ids_stacks_counts *counts) {
     counts->others_waited_ns = sum.waited_ns;
 }
 
+/* Ticks are of 10 ms: of a shorter window nothing is known. */
+static void find_core_users(struct ids_stacks_counts *counts) {
+    enum { LEAST_NS = 40000000 };
+    static struct ids_core_users now;
+    int64_t ticks = sysconf(_SC_CLK_TCK);
+    if (!stacks.users.is_read || !stacks.users.count || ticks <= 0) return;
+    const struct ids_core_user *last = &stacks.users.at[stacks.users.count - 1];
+    if (ids_monotonic_ns() - last->when_ns < LEAST_NS) return;
+    ids_core_users_forget(&now);
+    ids_core_users_read(&now, SIZE_MAX);
+    counts->cores = ids_core_users_since(&stacks.users, &now, getpid(), SECOND_NS / ticks);
+}
+
 int ids_stacks_write(const char *path, const struct ids_stacks_window *window, char *why, size_t why_size) {
     struct ids_stacks_counts *counts = &stacks.counts;
     if (atomic_load(&stacks.runs)) {
@@ -283,10 +303,12 @@ int ids_stacks_write(const char *path, const struct ids_stacks_window *window, c
     counts->slow_step = window->slow_step;
     counts->next_step_ns = window->next_step_ns;
     if (path) sum_others(counts);
+    if (path) find_core_users(counts);
     if (path && counts->samples > 0 && stacks.sampled.samples.thread_count)
         failed = ids_stacks_plane_write(&stacks.sampled, counts, stacks.layout.minor, path, why, why_size);
     ids_sampled_done(&stacks.sampled);
     ids_other_threads_forget(&stacks.others);
+    ids_core_users_forget(&stacks.users);
     stacks.counts = (struct ids_stacks_counts){0};
     return failed;
 }
@@ -301,5 +323,6 @@ void ids_stacks_forked(void) {
     memset(&stacks.sampled, 0, sizeof stacks.sampled);
     memset(&stacks.threads, 0, sizeof stacks.threads);
     memset(&stacks.others, 0, sizeof stacks.others);
+    memset(&stacks.users, 0, sizeof stacks.users);
     atomic_store(&stacks.runs, 0);
 }

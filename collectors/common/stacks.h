@@ -6,6 +6,8 @@
 #ifndef IDS_COLLECTORS_COMMON_STACKS_H
 #define IDS_COLLECTORS_COMMON_STACKS_H
 
+#include "collectors/common/core_users.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +24,7 @@ struct ids_stacks_counts {
     int64_t slow_step;                /* for which the window is kept; -1: none */
     int64_t others_ran_ns, others_waited_ns; /* of the threads that run no Python (other_threads.h); 0 unknown */
     int64_t next_step_ns;                    /* when the step began that ended the window; 0: none did */
+    struct ids_core_shares cores;            /* who had them */
 };
 
 /* What is known of a window when it is written. */

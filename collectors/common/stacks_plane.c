@@ -130,6 +130,17 @@ static int write_lines(struct writing *writing, const struct ids_xspace_lines *l
     return failed;
 }
 
+static void write_cores(struct ids_xspace_out *out, const struct ids_core_shares *cores) {
+    if (!cores->cores) return;
+    ids_xspace_int(out, "cores", cores->cores);
+    ids_xspace_int(out, "own_millicores", cores->own);
+    ids_xspace_int(out, "started_millicores", cores->started);
+    ids_xspace_int(out, "started_processes", cores->started_count);
+    ids_xspace_int(out, "others_millicores", cores->others);
+    if (*cores->started_command) ids_xspace_text(out, "started_command", cores->started_command);
+    if (*cores->others_command) ids_xspace_text(out, "others_command", cores->others_command);
+}
+
 int ids_stacks_plane_write(const struct ids_sampled *sampled, const struct ids_stacks_counts *counts, int minor,
                            const char *path, char *why, size_t why_size) {
     struct writing writing = {.sampled = sampled};
@@ -146,6 +157,7 @@ int ids_stacks_plane_write(const struct ids_sampled *sampled, const struct ids_s
             ids_xspace_int(writing.out, "others_ran_ns", counts->others_ran_ns);
             ids_xspace_int(writing.out, "others_waited_ns", counts->others_waited_ns);
         }
+        write_cores(writing.out, &counts->cores);
         if (counts->slow_step >= 0) ids_xspace_int(writing.out, "slow_step", counts->slow_step);
         if (counts->next_step_ns && counts->next_step_ns <= counts->end_ns)
             ids_xspace_int(writing.out, "next_step_ago_ns", counts->end_ns - counts->next_step_ns);

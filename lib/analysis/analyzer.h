@@ -22,6 +22,7 @@ struct ids_gathering {
     int (*host)(const struct ids_analysis *analysis, uint32_t host, void *sums, struct ids_error *err);
     int (*device)(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums, struct ids_error *err);
     void (*done)(void *sums); /* also after a failure */
+    int is_longest;           /* 1: of the one whose `device` takes longest */
 };
 
 #define IDS_COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))

@@ -40,7 +40,8 @@ static int cut(struct parts *parts) {
     if (wanted < ids_jobs_least_events()) wanted = ids_jobs_least_events();
     struct part *part = NULL;
     for (size_t b = 0; b < analysis->busy_count; b++) {
-        if (!part || events >= wanted) {
+        /* Of devices that are nearly alike the smaller ones would else have a second one beside them. */
+        if (!part || events + analysis->busy[b].device->activity.count / 2 >= wanted) {
             part = IDS_PUSH(parts->at, parts->count, parts->room);
             if (!part) return -1;
             *part = (struct part){.from = (uint32_t)b};

@@ -40,8 +40,17 @@ struct devices {
     } * of; /* first of the costs, then by ids_analyzers */
 };
 
-static void gather(void *context, size_t i) {
+/* The one that takes longest begins first, so that no thread is left with it at the end. */
+static size_t place_of_turn(size_t turn) {
+    size_t longest = 0;
+    for (size_t i = 1; i <= (size_t)ids_analyzer_count; i++)
+        if (ids_analyzers[i - 1]->gathering.is_longest) longest = i;
+    return !turn ? longest : turn <= longest ? turn - 1 : turn;
+}
+
+static void gather(void *context, size_t turn) {
     const struct devices *devices = context;
+    const size_t i = place_of_turn(turn);
     const struct ids_analysis *analysis = devices->analysis;
     struct outcome *outcome = &devices->of[i];
     for (uint32_t b = devices->from; b < devices->to && !outcome->code; b++) {
@@ -60,10 +69,7 @@ static int gather_some(struct ids_analysis *analysis, uint32_t from, uint32_t to
     size_t count = 1 + (size_t)ids_analyzer_count;
     struct devices devices = {.analysis = analysis, .from = from, .to = to, .of = calloc(count, sizeof *devices.of)};
     if (!devices.of) return ids_no_memory(err);
-    if (events >= ids_jobs_least_events())
-        ids_parallel(count, gather, &devices);
-    else
-        for (size_t i = 0; i < count; i++) gather(&devices, i);
+    ids_parallel_events(events, count, gather, &devices);
     int code = 0;
     for (size_t i = 0; i < count && !code; i++)
         if (devices.of[i].code) code = ids_error_pass(err, &devices.of[i].err);

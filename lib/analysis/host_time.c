@@ -160,15 +160,18 @@ struct division {
     const struct ids_event *launched, *launch; /* NULL: nothing is */
     uint32_t host;
     int is_cpu;
-    int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err);
-    void *context;
+    const struct ids_idle_visitor *visitor;
 };
+
+static int hand_on(const struct ids_idle_visitor *visitor, const struct ids_idle_part *part, struct ids_error *err) {
+    return visitor->part(visitor->context, part, err);
+}
 
 static int tell(const struct division *division, uint32_t name, enum ids_account account, int64_t from_ps,
                 int64_t to_ps, struct ids_error *err) {
     const struct ids_idle_part part = {
         .from_ps = from_ps, .to_ps = to_ps, .account = (uint8_t)account, .known = IDS_RECORDED, .name = name};
-    return division->visit(division->context, &part, err);
+    return hand_on(division->visitor, &part, err);
 }
 
 /* Where a pool thread puts data on a device meanwhile, that is what is waited for; the rest is as `rest` says. */
@@ -183,7 +186,7 @@ static int tell_beside_staging(const struct division *division, struct ids_idle_
         rest.to_ps = until_ps;
         int code = is_inside ? tell(division, ids_name_of_doing(staging->doing, IDS_AS_IT_IS), IDS_HOST_STAGING,
                                     from_ps, until_ps, err)
-                             : division->visit(division->context, &rest, err);
+                             : hand_on(division->visitor, &rest, err);
         if (code) return code;
         if (is_inside) staging = ids_stagings_after(&division->time->stagings, division->host, until_ps);
         from_ps = until_ps;
@@ -219,7 +222,7 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
             .known = is_better && other.count > 1 ? IDS_INFERRED : IDS_RECORDED,
             .name = is_better ? ids_name_of_doing(other.doing, manner) : ids_name_of_doing(number, alone),
         };
-        int code = division->visit(division->context, &part, err);
+        int code = hand_on(division->visitor, &part, err);
         if (code) return code;
         from_ps = other.until_ps;
     }
@@ -247,10 +250,10 @@ static int is_elsewhere(const struct ids_trace *trace, const struct ids_doing *d
     if (doing->account != IDS_HOST_PYTHON || doing->caller == IDS_NONE || !trace->names[doing->caller].is_sampled)
         return 0;
     if (is_sampled_wait(trace, doing)) return 0;
-    if (!trace->names[doing->caller].is_launching) return 1;
+    if (!trace->names[doing->caller].launched) return 1;
     if (doing->called == IDS_NONE) return 0;
     const struct ids_name *called = &trace->names[doing->called];
-    return called->is_sampled && !called->is_launching &&
+    return called->is_sampled && !called->launched &&
            !ids_python_frame_launches(ids_strings_text(&trace->strings, called->text));
 }
 
@@ -278,8 +281,7 @@ static int tell_doing(const struct division *division, const struct ids_timeline
             .account = IDS_HOST_SYNC, .known = IDS_RECORDED, .name = ids_name_of_doing(number, IDS_AS_IT_IS)};
         return tell_beside_staging(division, waiting, from_ps, to_ps, err);
     }
-    enum ids_manner manner = account == IDS_HOST_RUNTIME ? IDS_AS_CALL : IDS_AS_IT_IS;
-    if (!is_price) return tell(division, ids_name_of_doing(number, manner), account, from_ps, to_ps, err);
+    if (!is_price) return tell(division, ids_name_as_it_is(number, doing), account, from_ps, to_ps, err);
     /* The device stands idle because the host waited for it before it launched more. */
     int64_t until_ps = end_of_waited(division, from_ps, to_ps);
     int code = until_ps > from_ps ? tell(division, ids_name_of_doing(division->waited, division->waited_as),
@@ -303,7 +305,7 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
             part.account = IDS_HOST_SYNC;
             part.name = ids_name_of_doing(division->waited, division->waited_as);
             part.to_ps = until_ps;
-            int code = division->visit(division->context, &part, err);
+            int code = hand_on(division->visitor, &part, err);
             if (code || until_ps == to_ps) return code;
         }
         part.account = IDS_HOST_DISPATCH;
@@ -315,7 +317,7 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
         part.known =
             to_ps - from_ps <= IDS_SHORT_GAP_LEAST_PS ? IDS_RECORDED : IDS_INFERRED; /* from one call to the next */
     }
-    return division->visit(division->context, &part, err);
+    return hand_on(division->visitor, &part, err);
 }
 
 static int is_same_function(const struct ids_trace *trace, uint32_t doing, uint32_t other) {
@@ -351,8 +353,15 @@ static int sweep_threads(const struct division *division, int place, int64_t fro
     const struct ids_trace *trace = division->time->analysis->trace;
     if (place == division->threads->count) return tell_unknown(division, from_ps, to_ps, err);
     const struct ids_timeline *timeline = &trace->tracks[division->threads->at[place]].timeline;
+    const struct ids_idle_visitor *visitor = division->visitor;
     size_t i = ids_timeline_find(timeline, from_ps);
     while (from_ps < to_ps) {
+        if (i != SIZE_MAX && !division->is_short && !division->threads->is_told[place]) {
+            int code = visitor->turns(visitor->context, timeline, &i, from_ps, to_ps, err);
+            if (code) return code;
+            if (timeline->from_ps[i] > from_ps) from_ps = timeline->from_ps[i];
+            if (from_ps == to_ps) break;
+        }
         int64_t until_ps =
             i + 1 < timeline->count && timeline->from_ps[i + 1] < to_ps ? timeline->from_ps[i + 1] : to_ps;
         int nothing = i == SIZE_MAX || trace->doings[timeline->doing[i]].account == IDS_NO_ACCOUNT;
@@ -422,8 +431,7 @@ static uint32_t name_of_program(const struct ids_host_time *time, const struct i
 }
 
 static int divide_recorded(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
-                           int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
-                           void *context, struct ids_error *err) {
+                           const struct ids_idle_visitor *visitor, struct ids_error *err) {
     const struct ids_trace *trace = time->analysis->trace;
     const struct ids_event *next = stretch->next, *launch = next ? next->launch : NULL;
     struct ids_idle_part part = {.from_ps = stretch->from_ps, .to_ps = stretch->to_ps, .known = IDS_RECORDED};
@@ -434,7 +442,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         part.account = IDS_DEVICE_IN_PROGRAM;
         part.name = module ? ids_name_of_name(&time->names, module->name) : name_of_program(time, next);
         part.event = next;
-        return visit(context, &part, err);
+        return hand_on(visitor, &part, err);
     }
     /* Before the first work of a step that was running: what it was launched by lies before the window, and what its
      * thread did meanwhile is what there is to say. */
@@ -443,7 +451,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         part.account = IDS_DEVICE_UNKNOWN;
         part.known = IDS_UNKNOWN;
         part.event = next;
-        return visit(context, &part, err);
+        return hand_on(visitor, &part, err);
     }
     /* Behind the last work nothing says who would have launched more: the thread that launched last. */
     const struct ids_event *last = !next && stretch->previous ? stretch->previous->launch : NULL;
@@ -461,8 +469,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         .launch = launch,
         .host = busy->device->host,
         .is_cpu = busy->device->kind == IDS_DEVICE_CPU,
-        .visit = visit,
-        .context = context,
+        .visitor = visitor,
     };
     find_waited(trace, threads, stretch->gap_from_ps, &division);
     const int64_t cuts[] = {begin_ps, launched_ps};
@@ -482,8 +489,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
 }
 
 int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch *stretch,
-                            int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
-                            void *context, struct ids_error *err) {
+                            const struct ids_idle_visitor *visitor, struct ids_error *err) {
     const struct ids_trace *trace = time->analysis->trace;
     const struct ids_timeline *timeline = &trace->tracks[stretch->event->track].timeline;
     int64_t from_ps = stretch->from_ps;
@@ -506,7 +512,7 @@ int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch
                           : ids_name_of_callback(&time->names, stretch->event->op),
             .event = stretch->event,
         };
-        int code = visit(context, &part, err);
+        int code = hand_on(visitor, &part, err);
         if (code) return code;
         from_ps = until_ps;
     }
@@ -514,25 +520,24 @@ int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch
 }
 
 int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
-                         int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
-                         void *context, struct ids_error *err) {
+                         const struct ids_idle_visitor *visitor, struct ids_error *err) {
     const struct ids_recorded *recorded = &time->threads.events[busy->device->host];
     int64_t opened_ps = recorded->from_ps < stretch->to_ps ? recorded->from_ps : stretch->to_ps;
     int64_t closed_ps = recorded->to_ps > stretch->from_ps ? recorded->to_ps : stretch->from_ps;
     if (opened_ps <= stretch->from_ps && closed_ps >= stretch->to_ps)
-        return divide_recorded(time, busy, stretch, visit, context, err);
+        return divide_recorded(time, busy, stretch, visitor, err);
     struct ids_stretch inside = *stretch;
     struct ids_idle_part outside = {.account = IDS_PROFILER, .known = IDS_RECORDED, .name = IDS_NAME_OF_NOBODY};
     int code = 0;
     if (opened_ps > stretch->from_ps) {
         outside.from_ps = stretch->from_ps;
         outside.to_ps = inside.from_ps = opened_ps;
-        code = visit(context, &outside, err);
+        code = hand_on(visitor, &outside, err);
     }
     if (!code && closed_ps < stretch->to_ps) inside.to_ps = closed_ps > inside.from_ps ? closed_ps : inside.from_ps;
-    if (!code && inside.from_ps < inside.to_ps) code = divide_recorded(time, busy, &inside, visit, context, err);
+    if (!code && inside.from_ps < inside.to_ps) code = divide_recorded(time, busy, &inside, visitor, err);
     if (code || inside.to_ps == stretch->to_ps) return code;
     outside.from_ps = inside.to_ps;
     outside.to_ps = stretch->to_ps;
-    return visit(context, &outside, err);
+    return hand_on(visitor, &outside, err);
 }

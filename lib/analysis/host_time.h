@@ -27,6 +27,28 @@ struct ids_idle_part {
     const struct ids_event *event; /* the launch, where it is its doing; NULL */
 };
 
+/* Who is told. 0, or a code of its own, which ends the division. */
+struct ids_idle_visitor {
+    int (*part)(void *context, const struct ids_idle_part *part, struct ids_error *err);
+    /* What a thread did in a gap that is not short, from turn number *turn on, in which `from_ps` is: takes those that
+     * are told as they are (ids_is_told_as_it_is) and end until `to_ps`, or some of them, and *turn becomes the first
+     * that it did not take. A loop of the program turns a thousand times while each device waits. */
+    int (*turns)(void *context, const struct ids_timeline *timeline, size_t *turn, int64_t from_ps, int64_t to_ps,
+                 struct ids_error *err);
+    void *context;
+};
+
+/* Whether what a thread does in a gap that is not short is the part of that account, recorded, whatever the device
+ * waits for: neither the price of a launch nor a wait. */
+static inline int ids_is_told_as_it_is(const struct ids_doing *doing) {
+    return doing->account != IDS_NO_ACCOUNT && doing->account != IDS_HOST_DISPATCH && doing->account != IDS_HOST_SYNC &&
+           doing->waits != IDS_WAITS_FOR_LOCK && doing->waits != IDS_WAITS_FOR_GIL;
+}
+/* The name of that part. */
+static inline uint32_t ids_name_as_it_is(uint32_t number, const struct ids_doing *doing) {
+    return ids_name_of_doing(number, doing->account == IDS_HOST_RUNTIME ? IDS_AS_CALL : IDS_AS_IT_IS);
+}
+
 /* Of the names of parts. */
 struct ids_idle_names *ids_host_time_names(struct ids_host_time *time);
 
@@ -36,14 +58,12 @@ struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct
                                         int64_t to_ps);
 
 /* What a callback of the host did in a stretch in which its op is all that is booked on the device: the Python that was
- * recorded inside it, else the op itself. 0, or a code of `visit`. */
+ * recorded inside it, else the op itself. 0, or a code of the visitor. */
 int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch *stretch,
-                            int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
-                            void *context, struct ids_error *err);
+                            const struct ids_idle_visitor *visitor, struct ids_error *err);
 
-/* Divides a stretch in which the device of `busy` has no activity and no copy runs. 0, or a code of `visit`. */
+/* Divides a stretch in which the device of `busy` has no activity and no copy runs. 0, or a code of the visitor. */
 int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
-                         int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
-                         void *context, struct ids_error *err);
+                         const struct ids_idle_visitor *visitor, struct ids_error *err);
 
 #endif

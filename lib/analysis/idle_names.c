@@ -209,6 +209,14 @@ static uint32_t around_of(const struct ids_idle_names *names, uint32_t number) {
     return names->trace->doings[sampled->call ? sampled->call[number] : number].around;
 }
 
+/* A sample saw the line that launches, beside what was recorded of its call: the name of the launch, plus 1; 0: it saw
+ * something else. */
+static uint32_t launched_by(const struct ids_trace *trace, const struct ids_doing *doing) {
+    if (doing->caller == IDS_NONE) return 0;
+    if (doing->called != IDS_NONE && !trace->names[doing->called].launched) return 0;
+    return trace->names[doing->caller].launched;
+}
+
 void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint32_t name, struct ids_text *ret_culprit,
                    struct ids_text *ret_where, struct ids_text *ret_recorded) {
     const struct ids_trace *trace = names->trace;
@@ -227,12 +235,13 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
     } else if (name >= ids_name_of_module(names, 0)) {
         *ret_culprit = ids_strings_text(&trace->strings, trace->modules[name - ids_name_of_module(names, 0)].name);
     } else {
-        uint32_t number = (name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS,
+        uint32_t number = (name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS, launched = 0,
                  manner = (name - IDS_NAMES_OF_DOINGS) % IDS_MANNERS;
         const struct ids_doing *doing = &trace->doings[number];
         /* What is the price of a launch is no errand of the function that launches. */
         int is_price = account == IDS_HOST_DISPATCH && doing->account == IDS_HOST_PYTHON && doing->caller != IDS_NONE &&
                        !trace->names[doing->caller].is_sampled;
+        if (account == IDS_HOST_DISPATCH && doing->account == IDS_HOST_PYTHON) launched = launched_by(trace, doing);
         *ret_where = is_price ? line_of(names, doing->caller, 0) : where_of(names, number);
         *ret_recorded = text_of(trace, doing->name);
         if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
@@ -240,9 +249,11 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         if (manner == IDS_AS_HAVING_GIL) *ret_where = joined(names, where_awaited(names, number), IDS_HAVING_GIL);
         if (manner == IDS_AS_LACKING_GIL) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_LACKING_GIL);
         if (manner == IDS_AS_CALLED_BACK) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_CALLED_BACK);
-        if (manner == IDS_AS_CALLED) *ret_where = line_of(names, doing->caller, 1);
+        if (manner == IDS_AS_CALLED || launched) *ret_where = line_of(names, doing->caller, 1);
         if (manner == IDS_AS_CALLED)
             *ret_culprit = call_name(text_of(trace, doing->called));
+        else if (launched)
+            *ret_culprit = call_name(text_of(trace, launched - 1));
         else if (doing->account == IDS_HOST_PYTHON ||
                  manner == IDS_AS_CALLED_BACK) /* also of a thread that prepares input */
             *ret_culprit = function_of(trace, doing->caller == IDS_NONE ? doing->name : doing->caller);
@@ -259,7 +270,7 @@ static int is_errand(const struct ids_idle_names *names, uint32_t number, const 
     enum { LEAST = 20 };
     const struct ids_sampled_places *sampled = &names->sampled;
     if (doing->waits) return 1;
-    if (!sampled->best || doing->called == IDS_NONE || names->trace->names[doing->called].is_launching) return 0;
+    if (!sampled->best || doing->called == IDS_NONE || names->trace->names[doing->called].launched) return 0;
     return sampled->is_most[number] || sampled->percent[number] >= LEAST;
 }
 

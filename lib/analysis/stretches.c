@@ -36,11 +36,8 @@ __attribute__((noinline)) static int find_idle_entry(struct ids_booking *booking
     return 0;
 }
 
-static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
-    struct ids_booking *booking = context;
-    struct ids_found_entry *found = &booking->of_idle_name[part->name];
-    if ((!found->number || found->account != part->account) && find_idle_entry(booking, part, found))
-        return ids_no_memory(err);
+static inline int put_found(struct ids_booking *booking, const struct ids_idle_part *part,
+                            const struct ids_found_entry *found, struct ids_error *err) {
     uint32_t entry = found->number - 1;
     name_gap(booking, entry, part->from_ps, part->to_ps);
     /* A place that other calls of the same tell is inferred, whatever covers the time. */
@@ -54,6 +51,38 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
                                            .account = part->account,
                                            .known = is_guess ? IDS_PLACE_INFERRED : part->known};
     return ids_book(booking, &interval, err);
+}
+
+static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
+    struct ids_booking *booking = context;
+    struct ids_found_entry *found = &booking->of_idle_name[part->name];
+    if ((!found->number || found->account != part->account) && find_idle_entry(booking, part, found))
+        return ids_no_memory(err);
+    return put_found(booking, part, found, err);
+}
+
+/* Those whose entry was found before. */
+static int put_turns(void *context, const struct ids_timeline *timeline, size_t *turn, int64_t from_ps, int64_t to_ps,
+                     struct ids_error *err) {
+    struct ids_booking *booking = context;
+    const struct ids_trace *trace = booking->analysis->trace;
+    size_t i = *turn;
+    int code = 0;
+    for (; i + 1 < timeline->count && timeline->from_ps[i + 1] <= to_ps && !code; i++) {
+        const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
+        if (!ids_is_told_as_it_is(doing)) break;
+        const struct ids_idle_part part = {.from_ps = from_ps,
+                                           .to_ps = timeline->from_ps[i + 1],
+                                           .account = doing->account,
+                                           .known = IDS_RECORDED,
+                                           .name = ids_name_as_it_is(timeline->doing[i], doing)};
+        const struct ids_found_entry *found = &booking->of_idle_name[part.name];
+        if (!found->number || found->account != part.account) break;
+        code = put_found(booking, &part, found, err);
+        from_ps = part.to_ps;
+    }
+    *turn = i;
+    return code;
 }
 
 /* --- what runs ---------------------------------------------------------------------------------------------------- */
@@ -144,7 +173,10 @@ static int put_work(struct ids_booking *booking, const struct ids_stretch *stret
     const struct ids_event *event = stretch->event;
     enum ids_account account = account_of_stretch(trace, stretch);
     if (account == IDS_COMM_TRANSFER) return put_collective(booking, stretch, err);
-    if (account == IDS_HOST_PYTHON) return ids_host_time_call_back(booking->host_time, stretch, put_idle, booking, err);
+    if (account == IDS_HOST_PYTHON) {
+        const struct ids_idle_visitor visitor = {put_idle, put_turns, booking};
+        return ids_host_time_call_back(booking->host_time, stretch, &visitor, err);
+    }
     uint32_t entry;
     if (entry_of_work(booking, account, event, &entry)) return ids_no_memory(err);
     if (!(stretch->state & IDS_IS_BUSY)) name_gap(booking, entry, stretch->from_ps, stretch->to_ps);
@@ -204,9 +236,9 @@ static int book_stretch(void *context, const struct ids_stretch *stretch, struct
     if (!(stretch->state & IDS_IS_BUSY)) code = see_gap(booking, stretch, err);
     if (code) return code;
     booking->stretch = stretch;
-    if (stretch->rank == IDS_RANK_IDLE)
-        return ids_host_time_divide(booking->host_time, booking->busy, stretch, put_idle, booking, err);
-    return put_work(booking, stretch, err);
+    if (stretch->rank != IDS_RANK_IDLE) return put_work(booking, stretch, err);
+    const struct ids_idle_visitor visitor = {put_idle, put_turns, booking};
+    return ids_host_time_divide(booking->host_time, booking->busy, stretch, &visitor, err);
 }
 
 int ids_book_device(struct ids_booking *booking, uint32_t index, struct ids_error *err) {

@@ -1,8 +1,10 @@
 #include "lib/analysis/usual_times.h"
 
 #include "lib/base/keymap.h"
+#include "lib/base/parallel.h"
 #include "lib/base/vec.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* A gap that is not longer than ten launches are apart, or 20 us, is the price of getting to the next launch; above
@@ -30,28 +32,26 @@ static int64_t median_of(int64_t *at, size_t count) {
 }
 
 /* What a device's launches are apart, in the middle: of some thousands of them, all over the run. */
-static int find_short_gaps(struct ids_usual_times *usual, const struct ids_analysis *analysis) {
+static int find_short_gap(struct ids_usual_times *usual, const struct ids_analysis *analysis, size_t b) {
     enum { SAMPLES = 4096 };
     int64_t *apart = malloc(SAMPLES * sizeof *apart);
     if (!apart) return -1;
-    for (size_t b = 0; b < analysis->busy_count; b++) {
-        const struct ids_events *activity = &analysis->busy[b].device->activity;
-        ids_events_turn(activity);
-        const size_t stride = activity->count / SAMPLES + 1;
-        const struct ids_event *last = NULL;
-        size_t count = 0, seen = 0;
-        for (size_t i = 0; i < activity->count && count < SAMPLES; i++) {
-            const struct ids_event *launch = activity->at[i].launch;
-            if (!launch || launch == last) continue;
-            if (last && launch->start_ps > last->start_ps && seen++ % stride == 0)
-                apart[count++] = launch->start_ps - last->start_ps;
-            last = launch;
-        }
-        int64_t median_ps = median_of(apart, count);
-        int64_t short_ps = median_ps > SHORT_GAP_MOST_PS ? SHORT_GAP_MOST_PS : median_ps * SHORT_GAP_LAUNCHES;
-        if (short_ps < IDS_SHORT_GAP_LEAST_PS) short_ps = IDS_SHORT_GAP_LEAST_PS;
-        usual->short_ps[b] = short_ps > SHORT_GAP_MOST_PS ? SHORT_GAP_MOST_PS : short_ps;
+    const struct ids_events *activity = &analysis->busy[b].device->activity;
+    ids_events_turn(activity);
+    const size_t stride = activity->count / SAMPLES + 1;
+    const struct ids_event *last = NULL;
+    size_t count = 0, seen = 0;
+    for (size_t i = 0; i < activity->count && count < SAMPLES; i++) {
+        const struct ids_event *launch = activity->at[i].launch;
+        if (!launch || launch == last) continue;
+        if (last && launch->start_ps > last->start_ps && seen++ % stride == 0)
+            apart[count++] = launch->start_ps - last->start_ps;
+        last = launch;
     }
+    int64_t median_ps = median_of(apart, count);
+    int64_t short_ps = median_ps > SHORT_GAP_MOST_PS ? SHORT_GAP_MOST_PS : median_ps * SHORT_GAP_LAUNCHES;
+    if (short_ps < IDS_SHORT_GAP_LEAST_PS) short_ps = IDS_SHORT_GAP_LEAST_PS;
+    usual->short_ps[b] = short_ps > SHORT_GAP_MOST_PS ? SHORT_GAP_MOST_PS : short_ps;
     free(apart);
     return 0;
 }
@@ -169,6 +169,18 @@ static int find_usual(struct ids_usual_times *usual) {
     return failed ? -1 : 0;
 }
 
+struct finding {
+    struct ids_usual_times *usual;
+    const struct ids_analysis *analysis;
+    atomic_int failed;
+};
+
+/* The calls of all hosts, and then devices. */
+static void find_one(void *context, size_t i) {
+    struct finding *finding = context;
+    if (i ? find_short_gap(finding->usual, finding->analysis, i - 1) : find_usual(finding->usual)) finding->failed = 1;
+}
+
 int ids_usual_times_find(struct ids_usual_times *usual, const struct ids_analysis *analysis) {
     const struct ids_trace *trace = analysis->trace;
     *usual = (struct ids_usual_times){
@@ -177,7 +189,9 @@ int ids_usual_times_find(struct ids_usual_times *usual, const struct ids_analysi
         .of_name = calloc(trace->name_count + 1, sizeof *usual->of_name),
     };
     if (!usual->short_ps || !usual->of_name) return -1;
-    return find_short_gaps(usual, analysis) || find_usual(usual) ? -1 : 0;
+    struct finding finding = {usual, analysis, 0};
+    ids_parallel_events(trace->event_count, analysis->busy_count + 1, find_one, &finding);
+    return finding.failed ? -1 : 0;
 }
 
 void ids_usual_times_done(struct ids_usual_times *usual) {

@@ -59,3 +59,10 @@ void ids_parallel(size_t count, void (*work)(void *context, size_t i), void *con
     while (begun) pthread_join(threads[--begun], NULL);
     free(threads);
 }
+
+void ids_parallel_events(uint64_t events, size_t count, void (*work)(void *context, size_t i), void *context) {
+    if (events >= ids_jobs_least_events())
+        ids_parallel(count, work, context);
+    else
+        for (size_t i = 0; i < count; i++) work(context, i);
+}

@@ -3,6 +3,7 @@
 #define IDS_LIB_BASE_PARALLEL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* How many threads work at a time in this process: what was set, at least 1. Set it before the first work, once. */
 unsigned ids_jobs(void);
@@ -16,5 +17,7 @@ enum { IDS_JOBS_MAX = 1024 };
 /* Calls work(context, i) once for each i below `count`, lower ones begun first, on at most ids_jobs() threads with the
  * caller's among them, and returns when all are done. Threads that the system refuses are done without. */
 void ids_parallel(size_t count, void (*work)(void *context, size_t i), void *context);
+/* The same of things that have so many events together, of which few are worth no thread. */
+void ids_parallel_events(uint64_t events, size_t count, void (*work)(void *context, size_t i), void *context);
 
 #endif

@@ -264,14 +264,10 @@ static uint32_t op_in_whole(const struct taking *taking, uint32_t op) {
     return op == IDS_NONE || op < taking->first_op ? op : taking->ops[op - taking->first_op];
 }
 
-static void renumber(const struct taking *taking, const struct ids_events *events) {
-    for (size_t i = 0; i < events->count; i++) {
-        struct ids_event *event = &events->at[i];
-        event->track += taking->first_track;
-        event->device = device_in_whole(taking, event->device);
-        event->op = op_in_whole(taking, event->op);
-        if (event->shape != IDS_NONE) event->shape = taking->shapes[event->shape];
-    }
+static void renumber(const struct taking *taking, struct ids_event *event) {
+    event->track += taking->first_track;
+    event->device = device_in_whole(taking, event->device);
+    event->op = op_in_whole(taking, event->op);
 }
 
 /* Pieces of devices, and then tracks. */
@@ -279,11 +275,16 @@ static void renumber_one(void *context, size_t i) {
     const struct taking *taking = context;
     const struct ids_device_pieces *pieces = &taking->part->pieces;
     if (i < pieces->count) {
-        renumber(taking, &pieces->at[i].events);
+        const struct ids_events *events = &pieces->at[i].events;
+        for (size_t e = 0; e < events->count; e++) {
+            struct ids_event *event = &events->at[e];
+            renumber(taking, event);
+            if (event->shape != IDS_NONE) event->shape = taking->shapes[event->shape];
+        }
         return;
     }
     struct ids_track *track = &taking->part->trace->tracks[i - pieces->count];
-    renumber(taking, &track->events);
+    for (size_t e = 0; e < track->events.count; e++) renumber(taking, &track->events.at[e]);
     for (size_t t = 0; t < track->timeline.count; t++)
         track->timeline.doing[t] = taking->doings[track->timeline.doing[t]];
 }

@@ -169,7 +169,8 @@ static int get_dimensions(struct ids_partial_reader *reader, struct ids_builder 
     return code;
 }
 
-static int get_events(struct ids_partial_reader *reader, struct ids_events *events, struct ids_error *err) {
+static int get_events(struct ids_partial_reader *reader, const struct ids_partial_rows *rows, struct ids_events *events,
+                      struct ids_error *err) {
     const size_t counted = events->count;
     int code;
     events->count = 0;
@@ -177,7 +178,7 @@ static int get_events(struct ids_partial_reader *reader, struct ids_events *even
     events->at = room_for(reader, counted, sizeof *events->at, &code, err);
     if (code) return code;
     events->count = events->room = counted;
-    return ids_partial_get(reader, &ids_partial_event, events->at, sizeof *events->at, counted, err);
+    return ids_partial_get(reader, rows, events->at, sizeof *events->at, counted, err);
 }
 
 static int get_timeline(struct ids_partial_reader *reader, struct ids_timeline *timeline, struct ids_error *err) {
@@ -215,7 +216,7 @@ static int get_tracks(struct ids_partial_reader *reader, struct ids_trace *trace
         code = ids_partial_get(reader, &ids_partial_time_scale, &trace->tracks->time_scale, sizeof *trace->tracks,
                                trace->track_count, err);
     for (size_t t = 0; t < trace->track_count && !code; t++) {
-        code = get_events(reader, &trace->tracks[t].events, err);
+        code = get_events(reader, &ids_partial_thread_event, &trace->tracks[t].events, err);
         for (size_t i = 0; i < trace->tracks[t].events.count && !code; i++)
             if (trace->tracks[t].events.at[i].track != t) return damaged(err);
         if (!code) code = get_timeline(reader, &trace->tracks[t].timeline, err);
@@ -225,7 +226,7 @@ static int get_tracks(struct ids_partial_reader *reader, struct ids_trace *trace
         struct ids_events *const lists[] = {&device->activity, &device->async, &device->waits, &device->modules,
                                             &device->steps};
         for (size_t l = 0; l < sizeof lists / sizeof *lists && !code; l++) {
-            code = get_events(reader, lists[l], err);
+            code = get_events(reader, &ids_partial_device_event, lists[l], err);
             for (size_t i = 0; i < lists[l]->count && !code; i++)
                 if (lists[l]->at[i].device != d) return damaged(err);
         }

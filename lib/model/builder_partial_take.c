@@ -231,7 +231,7 @@ static int take_devices(struct taking *taking) {
         own->activity = own->async = own->waits = own->modules = own->steps = (struct ids_events){0};
         struct ids_events *const lists[] = {&device->activity, &device->async, &device->waits, &device->modules,
                                             &device->steps};
-        for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) RENUMBER(event, lists[l]->at, lists[l]->count);
+        for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) RENUMBER(device_event, lists[l]->at, lists[l]->count);
         char key[IDS_DEVICE_KEY_ROOM];
         snprintf(key, sizeof key, "%.200s:%s", ids_trace_text(to, to->hosts[device->host].name), own->key);
         device->key = ids_arena_copy(&to->arena, key, strlen(key));
@@ -253,7 +253,7 @@ static int take_tracks(struct taking *taking) {
         *track = from->tracks[t];
         from->tracks[t].events = (struct ids_events){0};
         from->tracks[t].timeline = (struct ids_timeline){0};
-        RENUMBER(event, track->events.at, track->events.count);
+        RENUMBER(thread_event, track->events.at, track->events.count);
         struct ids_timeline *timeline = &track->timeline;
         for (size_t i = 0; i < timeline->count; i++) {
             timeline->from_ps[i] += taking->moves.shift_ps;

@@ -80,10 +80,6 @@ const char *ids_partial_device_key(const struct ids_trace *trace, const struct i
     return device->key + (length < HOST_MOST ? length : HOST_MOST) + 1;
 }
 
-static void put_events(struct ids_buffer *to, const struct ids_events *events) {
-    PUT(event, events->at, events->count);
-}
-
 static void put_dimensions(struct ids_buffer *to, const struct ids_builder *builder) {
     const struct ids_trace *trace = builder->trace;
     PUT(host, trace->hosts, trace->host_count);
@@ -127,14 +123,14 @@ static void put_tracks(struct ids_buffer *to, const struct ids_trace *trace) {
         ids_partial_put(to, &ids_partial_time_scale, &trace->tracks->time_scale, sizeof *trace->tracks,
                         trace->track_count);
     for (size_t t = 0; t < trace->track_count; t++) {
-        put_events(to, &trace->tracks[t].events);
+        PUT(thread_event, trace->tracks[t].events.at, trace->tracks[t].events.count);
         put_timeline(to, &trace->tracks[t].timeline);
     }
     for (size_t d = 0; d < trace->device_count; d++) {
         const struct ids_device *device = &trace->devices[d];
         const struct ids_events *const lists[] = {&device->activity, &device->async, &device->waits, &device->modules,
                                                   &device->steps};
-        for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) put_events(to, lists[l]);
+        for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) PUT(device_event, lists[l]->at, lists[l]->count);
     }
 }
 

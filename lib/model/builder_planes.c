@@ -131,20 +131,64 @@ static int read_device_stat(struct ids_trace *trace, const struct ids_arg *arg, 
     return 0;
 }
 
+static int read_sampling_arg(struct ids_trace *trace, const struct ids_arg *arg, struct ids_sampling *sampling) {
+    int64_t number = ids_arg_int(trace, arg, 0), time_ps = ids_sat_mul(number, 1000), count = number > 0 ? number : 0;
+    switch (arg->key) {
+    case IDS_KEY_SAMPLING_PERIOD:
+        sampling->period_ps = time_ps;
+        break;
+    case IDS_KEY_DENSE_PERIOD:
+        sampling->dense_period_ps = time_ps;
+        break;
+    case IDS_KEY_DENSE_TIME:
+        sampling->dense_ps = time_ps;
+        break;
+    case IDS_KEY_RUNNING_STEP:
+        sampling->running_step = number;
+        break;
+    case IDS_KEY_OTHERS_RAN:
+        sampling->others_ran_ps = count ? time_ps : 0;
+        break;
+    case IDS_KEY_OTHERS_WAITED:
+        sampling->others_waited_ps = count ? time_ps : 0;
+        break;
+    case IDS_KEY_SLOW_STEP:
+        sampling->slow_step = number;
+        break;
+    case IDS_KEY_NEXT_STEP_AGO:
+        if (number >= 0) sampling->next_step_ago_ps = time_ps;
+        break;
+    case IDS_KEY_CORES:
+        sampling->cores = count;
+        break;
+    case IDS_KEY_OWN_CORES:
+        sampling->own_cores = count;
+        break;
+    case IDS_KEY_STARTED_CORES:
+        sampling->started_cores = count;
+        break;
+    case IDS_KEY_OTHERS_CORES:
+        sampling->others_cores = count;
+        break;
+    case IDS_KEY_STARTED_PROCESSES:
+        sampling->started_processes = count;
+        break;
+    case IDS_KEY_STARTED_COMMAND:
+        return (sampling->started_command = ids_arg_text(trace, arg)) == IDS_NO_TEXT ? -1 : 0;
+    case IDS_KEY_OTHERS_COMMAND:
+        return (sampling->others_command = ids_arg_text(trace, arg)) == IDS_NO_TEXT ? -1 : 0;
+    default:
+        break;
+    }
+    return 0;
+}
+
 static int read_sampling(struct ids_trace *trace, const struct ids_plane_info *info, uint32_t *ret_sampling) {
     struct ids_sampling *sampling = IDS_PUSH(trace->samplings, trace->sampling_count, trace->sampling_room);
     if (!sampling) return -1;
     *sampling = (struct ids_sampling){.running_step = -1, .slow_step = -1, .next_step_ago_ps = -1};
     for (size_t i = 0; i < info->arg_count; i++) {
-        int64_t number = ids_arg_int(trace, &info->args[i], 0), time_ps = ids_sat_mul(number, 1000);
-        if (info->args[i].key == IDS_KEY_SAMPLING_PERIOD) sampling->period_ps = time_ps;
-        if (info->args[i].key == IDS_KEY_DENSE_PERIOD) sampling->dense_period_ps = time_ps;
-        if (info->args[i].key == IDS_KEY_DENSE_TIME) sampling->dense_ps = time_ps;
-        if (info->args[i].key == IDS_KEY_RUNNING_STEP) sampling->running_step = number;
-        if (info->args[i].key == IDS_KEY_OTHERS_RAN && number > 0) sampling->others_ran_ps = time_ps;
-        if (info->args[i].key == IDS_KEY_OTHERS_WAITED && number > 0) sampling->others_waited_ps = time_ps;
-        if (info->args[i].key == IDS_KEY_SLOW_STEP) sampling->slow_step = number;
-        if (info->args[i].key == IDS_KEY_NEXT_STEP_AGO && number >= 0) sampling->next_step_ago_ps = time_ps;
+        if (read_sampling_arg(trace, &info->args[i], sampling)) return -1;
     }
     *ret_sampling = (uint32_t)trace->sampling_count;
     return 0;

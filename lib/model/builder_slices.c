@@ -271,9 +271,8 @@ int ids_build_slice(struct ids_sink *sink, uint32_t track_id, const struct ids_s
         .name = slice->name,
         .track = track_id,
         .op = IDS_NONE,
-        .shape = IDS_NONE,
         .device = IDS_NONE,
-        .parent = IDS_NONE,
+        .parent = IDS_NONE, /* and no shape */
         .kind = kind,
         .direction = IDS_NO_DIRECTION,
     };

@@ -485,12 +485,10 @@ static int again_scope(struct ids_calls *calls, uint64_t key, uint32_t *scope) {
     return 0;
 }
 
-int ids_calls_join(struct ids_calls *calls, struct ids_event *launch) {
+int ids_calls_join(struct ids_calls *calls, uint64_t consumed, struct ids_event *launch) {
     struct ids_trace *trace = calls->trace;
     uint64_t place;
-    if (!launch->call || !launch->consumes || launch->launch ||
-        !ids_keymap_get(&calls->forward_map, launch->consumes, &place))
-        return 0;
+    if (!launch->call || launch->launch || !ids_keymap_get(&calls->forward_map, consumed, &place)) return 0;
     const struct ids_forward *forward = &calls->forwards[place - 1];
     if (forward->track == IDS_NONE) return 0;
     const struct ids_event *around = ids_track_at(&trace->tracks[forward->track], forward->start_ps);
@@ -498,7 +496,7 @@ int ids_calls_join(struct ids_calls *calls, struct ids_event *launch) {
     struct ids_call call = trace->calls[launch->call - 1];
     uint32_t scope = forward->scope, had = call.scope;
     if (call.pass == IDS_CALL_FORWARD || (call.pass == IDS_CALL_BACKWARD && call.scope)) return 0;
-    if (call.pass == IDS_CALL_AGAIN ? again_scope(calls, launch->consumes, &call.scope)
+    if (call.pass == IDS_CALL_AGAIN ? again_scope(calls, consumed, &call.scope)
                                     : again_scope(calls, forward->again, &scope))
         return -1;
     if (call.pass == IDS_CALL_BACKWARD) call.scope = scope;

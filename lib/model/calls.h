@@ -72,9 +72,9 @@ int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, u
 /* The number of a call, from 1, which gets one if it has none. 0, or -1 when memory ran out. */
 int ids_call_number(struct ids_calls *calls, const struct ids_call *call, uint32_t *ret_number);
 
-/* When all is read: a launch on a thread of autograd gets the event around its forward op as its cause, and its
- * scope. */
-int ids_calls_join(struct ids_calls *calls, struct ids_event *launch);
+/* When all is read: a launch on a thread of autograd, which consumed that link, gets the event around its forward op as
+ * its cause, and its scope. */
+int ids_calls_join(struct ids_calls *calls, uint64_t consumed, struct ids_event *launch);
 /* The key by which work and its op name each other; 0 where the event names none. */
 uint64_t ids_calls_external(uint32_t host, const struct ids_facts *facts);
 /* The op of work on a device, whose own name stands for work that no op of the framework launched. IDS_NONE none. */

@@ -1,5 +1,6 @@
 #include "lib/model/join.h"
 
+#include "lib/base/parallel.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "lib/hlo/scope.h"
@@ -75,15 +76,22 @@ static int64_t end_of(const struct ids_join *join, const struct ids_event *op, i
     return goes_on_ps < end_ps ? goes_on_ps : end_ps;
 }
 
-/* Ops of a thread follow each other, in time, and `next_ps` has an element for each thread from `first_track` on. */
-static uint64_t end_ops_of(const struct ids_join *join, struct ids_events *ops, size_t first_track, int64_t *next_ps) {
+/* The op of a thread that was looked at last. */
+struct next_op {
+    uint32_t device; /* + 1, that it was of */
+    int64_t start_ps;
+};
+
+/* Ops of a thread follow each other, in time, and `next` has an element for each thread from `first_track` on. */
+static uint64_t end_ops_of(const struct ids_join *join, struct ids_events *ops, size_t first_track,
+                           struct next_op *next) {
     uint64_t without = 0;
-    for (size_t i = 0; i < ops->count; i++) next_ps[ops->at[i].track - first_track] = INT64_MAX;
     for (size_t i = ops->count; i-- > 0;) {
         struct ids_event *op = &ops->at[i];
-        int64_t after_ps = next_ps[op->track - first_track];
+        struct next_op *own = &next[op->track - first_track];
+        const int64_t after_ps = own->device == op->device + 1 ? own->start_ps : INT64_MAX;
         uint64_t end;
-        next_ps[op->track - first_track] = op->start_ps;
+        *own = (struct next_op){op->device + 1, op->start_ps};
         if (!op->produces) continue; /* its end came next on its own thread */
         if (!ids_keymap_get(&join->op_ends, op->produces, &end)) {
             op->produces = 0;
@@ -101,14 +109,14 @@ static uint64_t end_ops_of(const struct ids_join *join, struct ids_events *ops, 
 
 static int end_ops(struct ids_join *join, struct ids_trace *trace, size_t first_device, size_t first_track,
                    struct ids_error *err) {
-    int64_t *next_ps = calloc(trace->track_count - first_track + 1, sizeof *next_ps);
-    if (!next_ps) return ids_no_memory(err);
+    struct next_op *next = calloc(trace->track_count - first_track + 1, sizeof *next);
+    if (!next) return ids_no_memory(err);
     for (size_t d = first_device; d < trace->device_count; d++) {
         struct ids_device *device = &trace->devices[d];
         if (device->kind == IDS_DEVICE_CPU)
-            join->ops_without_end += end_ops_of(join, &device->activity, first_track, next_ps);
+            join->ops_without_end += end_ops_of(join, &device->activity, first_track, next);
     }
-    free(next_ps);
+    free(next);
     ids_keymap_done(&join->op_ends);
     ids_keymap_done(&join->op_goes_on);
     return 0;
@@ -184,24 +192,23 @@ static void classify_by_rendezvous(struct ids_trace *trace) {
 }
 
 /* Kernels and CPU ops take the class of their op; a kernel known by its name to be a collective stays one. */
-static void classify_events(struct ids_trace *trace) {
-    for (size_t d = 0; d < trace->device_count; d++) {
-        struct ids_events *events = &trace->devices[d].activity;
-        ids_events_turn(events);
-        for (size_t i = 0; i < events->count; i++) {
-            struct ids_event *event = &events->at[i];
-            if (event->op == IDS_NONE || (event->kind != IDS_KIND_OP && event->kind != IDS_KIND_KERNEL)) continue;
-            const struct ids_op *op = &trace->ops[event->op];
-            if (event->kind == IDS_KIND_KERNEL && !op->collective) continue;
-            event->class = event->kind == IDS_KIND_KERNEL ? IDS_CLASS_COLLECTIVE : op->class;
-            event->collective = op->collective;
-            event->class_rule = op->class_rule;
-            if (op->collective) event->value = op->message_bytes;
-        }
-        for (size_t i = 0; i < trace->devices[d].async.count; i++) {
-            struct ids_event *event = &trace->devices[d].async.at[i];
-            if (event->collective && event->op != IDS_NONE) event->value = trace->ops[event->op].message_bytes;
-        }
+static void classify_device(void *context, size_t d) {
+    struct ids_trace *trace = context;
+    struct ids_events *events = &trace->devices[d].activity;
+    ids_events_turn(events);
+    for (size_t i = 0; i < events->count; i++) {
+        struct ids_event *event = &events->at[i];
+        if (event->op == IDS_NONE || (event->kind != IDS_KIND_OP && event->kind != IDS_KIND_KERNEL)) continue;
+        const struct ids_op *op = &trace->ops[event->op];
+        if (event->kind == IDS_KIND_KERNEL && !op->collective) continue;
+        event->class = event->kind == IDS_KIND_KERNEL ? IDS_CLASS_COLLECTIVE : op->class;
+        event->collective = op->collective;
+        event->class_rule = op->class_rule;
+        if (op->collective) event->value = op->message_bytes;
+    }
+    for (size_t i = 0; i < trace->devices[d].async.count; i++) {
+        struct ids_event *event = &trace->devices[d].async.at[i];
+        if (event->collective && event->op != IDS_NONE) event->value = trace->ops[event->op].message_bytes;
     }
 }
 
@@ -229,6 +236,7 @@ static const struct ids_event *covering_module(struct covering *covering, const 
 static int place_ops(struct ids_trace *trace, struct ids_device *device, struct ids_events *events,
                      struct ids_keymap *placed, const struct ids_keymap *module_of_name, struct ids_error *err) {
     struct covering covering = {.modules = &device->modules};
+    if (!device->modules.count) return 0;
     ids_events_turn(events);
     for (size_t i = 0; i < events->count; i++) {
         struct ids_event *event = &events->at[i];
@@ -326,46 +334,27 @@ static const struct ids_event *producer(const struct ids_keymap *map, uint64_t k
     return ids_keymap_get(map, key, &address) ? (const struct ids_event *)(uintptr_t)address : NULL;
 }
 
-/* A TPU op is launched with the module it runs in. */
-static void launch_with_modules(struct ids_device *device) {
-    struct ids_events *lists[] = {&device->activity, &device->async, &device->waits};
-    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-        struct covering covering = {.modules = &device->modules};
-        for (size_t i = 0; i < lists[l]->count; i++) {
-            struct ids_event *event = &lists[l]->at[i];
-            const struct ids_event *execution = covering_module(&covering, event);
-            if (execution && !event->launch) event->launch = execution->launch;
-        }
-    }
-}
-
 /* AMD: a copy made by a kernel has its direction from the API call that launched it. */
-static void direct_copies(struct ids_trace *trace, struct ids_device *device) {
-    for (size_t i = 0; i < device->activity.count; i++) {
-        struct ids_event *event = &device->activity.at[i];
-        if (event->kind != IDS_KIND_COPY || event->direction != IDS_NO_DIRECTION || !event->launch) continue;
-        event->direction =
-            (uint8_t)ids_direction_of_name(ids_strings_text(&trace->strings, trace->names[event->launch->name].text));
-    }
+static void direct_copy(struct ids_trace *trace, struct ids_event *event) {
+    if (event->kind != IDS_KIND_COPY || event->direction != IDS_NO_DIRECTION || !event->launch) return;
+    event->direction =
+        (uint8_t)ids_direction_of_name(ids_strings_text(&trace->strings, trace->names[event->launch->name].text));
 }
 
 /* A kernel that is one for all collectives, or that sends for another one: the annotation around the call that
  * launched it says which. */
-static void name_collectives(struct ids_trace *trace, struct ids_device *device) {
-    for (size_t i = 0; i < device->activity.count; i++) {
-        struct ids_event *event = &device->activity.at[i];
-        if (event->class_rule != IDS_RULE_KERNEL_NAME ||
-            (event->collective != IDS_OTHER_COLLECTIVE && event->collective != IDS_SEND_RECV))
-            continue;
-        for (const struct ids_event *around = event->launch; around; around = ids_event_outside(trace, around)) {
-            if (!around->annotation) continue;
-            enum ids_collective told =
-                ids_collective_of_annotation(ids_strings_text(&trace->strings, trace->names[around->name].text));
-            if (!told) continue;
-            event->collective = (uint8_t)told;
-            event->class_rule = IDS_RULE_ANNOTATION;
-            break;
-        }
+static void name_collective(struct ids_trace *trace, struct ids_event *event) {
+    if (event->class_rule != IDS_RULE_KERNEL_NAME ||
+        (event->collective != IDS_OTHER_COLLECTIVE && event->collective != IDS_SEND_RECV))
+        return;
+    for (const struct ids_event *around = event->launch; around; around = ids_event_outside(trace, around)) {
+        if (!around->annotation) continue;
+        enum ids_collective told =
+            ids_collective_of_annotation(ids_strings_text(&trace->strings, trace->names[around->name].text));
+        if (!told) continue;
+        event->collective = (uint8_t)told;
+        event->class_rule = IDS_RULE_ANNOTATION;
+        break;
     }
 }
 
@@ -383,21 +372,28 @@ static uint64_t launch_devices(struct ids_trace *trace, const struct of_host *of
         struct ids_device *device = &trace->devices[d];
         struct ids_events *lists[] = {&device->modules, &device->activity, &device->async, &device->waits};
         for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+            const struct ids_events none = {0};
+            struct covering covering = {.modules = l ? &device->modules : &none};
             ids_events_turn(lists[l]);
-            for (size_t i = 0; i < lists[l]->count; i++) {
+            for (size_t i = 0; i < lists[l]->count; i++) { /* millions, so all that each needs at once */
                 struct ids_event *event = &lists[l]->at[i];
-                if (event->consumes)
-                    event->launch = producer(&producers->by_link, event->consumes);
+                const uint64_t consumed = event->consumes;
+                if (consumed)
+                    event->launch = producer(&producers->by_link, consumed);
                 else if (event->kind == IDS_KIND_MODULE && event->run_id)
                     event->launch =
                         producer(&producers->by_execution, ids_link_execution(event->run_id, device->ordinal));
-                without += event->consumes && !event->launch;
+                without += consumed && !event->launch;
                 if (event->launch && !event->in_graph) find_graph(trace, event);
+                /* A TPU op is launched with the module it runs in. */
+                const struct ids_event *execution = covering_module(&covering, event);
+                if (execution && !event->launch) event->launch = execution->launch;
+                if (lists[l] != &device->activity) continue;
+                direct_copy(trace, event);
+                name_collective(trace, event);
             }
         }
-        launch_with_modules(device);
-        direct_copies(trace, device);
-        name_collectives(trace, device);
+        for (size_t i = 0; i < device->steps.count; i++) device->steps.at[i].launch = NULL; /* nobody asks */
     }
     return without;
 }
@@ -437,10 +433,11 @@ static int link_host(struct ids_trace *trace, const struct of_host *of, struct i
         ids_events_turn(events);
         for (size_t i = 0; i < events->count; i++) {
             struct ids_event *event = &events->at[i];
-            if (!event->consumes) continue;
-            const struct ids_event *by = producer(&producers->by_link, event->consumes);
-            if (by != event) event->launch = by;
-            if (event->call && ids_calls_join(calls, event)) return ids_no_memory(err);
+            const uint64_t consumed = event->consumes;
+            if (!consumed) continue;
+            const struct ids_event *by = producer(&producers->by_link, consumed);
+            event->launch = by != event ? by : NULL;
+            if (event->call && ids_calls_join(calls, consumed, event)) return ids_no_memory(err);
             if (event->from_autograd && !event->launch) event->launch = step_on_process(trace, stepping, count, event);
         }
     }
@@ -496,7 +493,7 @@ static int order_devices(struct ids_trace *trace, size_t first, size_t first_tra
     for (size_t d = first; d < trace->device_count; d++) trace->devices[d].found = (uint32_t)d;
     qsort(&trace->devices[first], count, sizeof *trace->devices, by_key);
     for (size_t d = first; d < trace->device_count; d++) {
-        for (enum ids_device_list l = 0; l < IDS_DEVICE_LISTS; l++) {
+        for (enum ids_device_list l = 0; l < IDS_DEVICE_LISTS && trace->devices[d].found != d; l++) {
             struct ids_events *events = ids_device_list(&trace->devices[d], l);
             for (size_t i = 0; i < events->count; i++) events->at[i].device = (uint32_t)d;
         }
@@ -550,7 +547,7 @@ int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trac
     if (!code) code = measure_collectives(trace, err);
     if (code) return code;
     classify_by_rendezvous(trace);
-    classify_events(trace);
+    ids_parallel_events(trace->event_count, trace->device_count, classify_device, trace);
     code = name_modules(trace, err);
     if (!code) code = ids_program_facts_find(join->hlo, join->hlo_count, trace, err);
     if (!code) code = ids_host_copies_add(trace, err);

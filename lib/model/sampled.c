@@ -354,6 +354,12 @@ static int is_in_call(const struct joining *joining, uint32_t frames) {
            ids_keymap_get(&joining->calls, call_key(joining->trace, frames), &has_events);
 }
 
+/* The jitted function rather than another event of the same call, such as a wait for its arguments. */
+static void mark(struct ids_trace *trace, uint32_t name, uint32_t launch) {
+    uint32_t *launched = &trace->names[name].launched;
+    if (!*launched || ids_launched_function(trace, launch).length) *launched = trace->doings[launch].around + 1;
+}
+
 /* Who launches, as far as samples saw it: the function of the program that was seen most around such events, and the
  * call itself. Whoever else is seen in a gap is no part of launching. */
 static void mark_launching(struct joining *joining) {
@@ -364,9 +370,9 @@ static void mark_launching(struct joining *joining) {
             !ids_keymap_get(&joining->usual, (uint64_t)trace->doings[d].around << 32 | 1, &stack))
             continue;
         const struct ids_doing *frames = &trace->doings[stack - 1];
-        if (frames->caller != IDS_NONE) trace->names[frames->caller].is_launching = 1;
+        if (frames->caller != IDS_NONE) mark(trace, frames->caller, (uint32_t)d);
         if (frames->called != IDS_NONE && is_in_call(joining, (uint32_t)stack - 1))
-            trace->names[frames->called].is_launching = 1;
+            mark(trace, frames->called, (uint32_t)d);
     }
 }
 

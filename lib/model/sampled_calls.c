@@ -6,16 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What fewer samples show may be chance. */
-enum { LEAST_SAMPLES = 4 };
+/* What fewer samples show may be chance. Some see the line alone: the thread was about to call, or came back. */
+enum { LEAST_SAMPLES = 4, LEAST_IN_CALL = 2 };
 
 void ids_sampled_calls_done(struct ids_sampled_calls *calls) {
     ids_keymap_done(&calls->launches);
     *calls = (struct ids_sampled_calls){0};
 }
 
-/* "train_step" of a launch in PjitFunction(train_step); length 0 of any other event. */
-static struct ids_text launched_function(const struct ids_trace *trace, uint32_t events) {
+struct ids_text ids_launched_function(const struct ids_trace *trace, uint32_t events) {
     static const char opens[] = "PjitFunction(";
     const struct ids_doing *event = &trace->doings[events];
     if (event->account != IDS_HOST_DISPATCH) return (struct ids_text){0};
@@ -37,6 +36,7 @@ static uint64_t call_of(const struct ids_trace *trace, uint32_t frames) {
 struct pair {
     uint64_t call;
     uint32_t around; /* the event's name */
+    uint32_t caller; /* the line on which a sample saw it first */
     uint64_t count;  /* of samples that saw the call in such an event */
 };
 
@@ -47,9 +47,10 @@ struct counts {
     struct ids_keymap of_call;  /* samples of it, wherever */
     struct ids_keymap of_event; /* samples in it, whatever they saw: by its name + 1 */
     struct ids_keymap most;     /* ... of the call that most of them saw */
+    struct ids_keymap of_line;  /* ... that saw a line and no call: by the line and the event */
 };
 
-static int add_pair(struct counts *counts, uint64_t call, uint32_t around) {
+static int add_pair(struct counts *counts, uint64_t call, uint32_t around, uint32_t caller) {
     uint64_t *number = ids_keymap_at(&counts->numbers, ids_key_of(call, around));
     if (!number) return -1;
     if (!*number) {
@@ -60,7 +61,7 @@ static int add_pair(struct counts *counts, uint64_t call, uint32_t around) {
             counts->pairs = grown;
             counts->room = room;
         }
-        counts->pairs[counts->count++] = (struct pair){call, around, 0};
+        counts->pairs[counts->count++] = (struct pair){call, around, caller, 0};
         *number = counts->count;
     }
     counts->pairs[*number - 1].count++;
@@ -77,10 +78,14 @@ static int add_one(struct ids_keymap *map, uint64_t key) {
 static int count_sample(struct counts *counts, const struct ids_trace *trace, uint32_t events, uint32_t frames) {
     uint64_t call = call_of(trace, frames);
     if (call && add_one(&counts->of_call, call)) return -1;
-    if (!launched_function(trace, events).length) return 0;
+    if (!ids_launched_function(trace, events).length) return 0;
     uint32_t around = trace->doings[events].around;
     if (add_one(&counts->of_event, (uint64_t)around + 1)) return -1;
-    return call ? add_pair(counts, call, around) : 0;
+    uint32_t caller = trace->doings[frames].caller;
+    if (call) return add_pair(counts, call, around, caller);
+    return caller == IDS_NONE || trace->doings[frames].called != IDS_NONE
+               ? 0
+               : add_one(&counts->of_line, ids_key_of(caller, around));
 }
 
 static int find_most(struct counts *counts) {
@@ -96,12 +101,13 @@ static int find_most(struct counts *counts) {
  * into whose time a sample may slip, is not taken for it; and a good part of the call's own samples lie there: a call
  * takes longer than its event, and a sample's time is not exact. */
 static int is_one(const struct counts *counts, const struct pair *pair) {
-    uint64_t of_call = 0, of_event = 0, most = 0;
+    uint64_t of_call = 0, of_event = 0, most = 0, of_line = 0;
     ids_keymap_get(&counts->of_call, pair->call, &of_call);
     ids_keymap_get(&counts->of_event, (uint64_t)pair->around + 1, &of_event);
     ids_keymap_get(&counts->most, (uint64_t)pair->around + 1, &most);
-    return pair->count >= LEAST_SAMPLES && pair->count == most && 4 * pair->count >= of_event &&
-           4 * pair->count >= of_call;
+    ids_keymap_get(&counts->of_line, ids_key_of(pair->caller, pair->around), &of_line);
+    return pair->count >= LEAST_IN_CALL && pair->count + of_line >= LEAST_SAMPLES && pair->count == most &&
+           4 * (pair->count + of_line) >= of_event && 4 * pair->count >= of_call;
 }
 
 int ids_sampled_calls_find(struct ids_sampled_calls *calls, const struct ids_trace *trace,
@@ -127,13 +133,14 @@ int ids_sampled_calls_find(struct ids_sampled_calls *calls, const struct ids_tra
     ids_keymap_done(&counts.of_call);
     ids_keymap_done(&counts.of_event);
     ids_keymap_done(&counts.most);
+    ids_keymap_done(&counts.of_line);
     return failed ? -1 : 0;
 }
 
 int ids_sampled_calls_are_one(const struct ids_sampled_calls *calls, const struct ids_trace *trace, uint32_t events,
                               uint32_t frames) {
     const struct ids_doing *sampled = &trace->doings[frames];
-    struct ids_text function = launched_function(trace, events);
+    struct ids_text function = ids_launched_function(trace, events);
     struct ids_python_frame frame;
     uint64_t call = call_of(trace, frames), is_one;
     if (!function.length || sampled->called == IDS_NONE) return 0;

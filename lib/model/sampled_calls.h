@@ -19,6 +19,8 @@ void ids_sampled_calls_done(struct ids_sampled_calls *calls);
 int ids_sampled_calls_find(struct ids_sampled_calls *calls, const struct ids_trace *trace,
                            const struct ids_timeline *recorded, const struct ids_timeline *sampled,
                            const struct ids_stack_sample *samples, size_t count);
+/* "train_step" of a launch in PjitFunction(train_step); length 0 of any other event. */
+struct ids_text ids_launched_function(const struct ids_trace *trace, uint32_t events);
 /* Whether a sample of the doing `frames` was taken inside the very call that the event of the doing `events` is of. */
 int ids_sampled_calls_are_one(const struct ids_sampled_calls *calls, const struct ids_trace *trace, uint32_t events,
                               uint32_t frames);

@@ -117,7 +117,7 @@ struct ids_cursor ids_cursor_between(const struct ids_events *events, int64_t fr
 }
 
 const struct ids_event *ids_event_outside(const struct ids_trace *trace, const struct ids_event *event) {
-    if (event->parent == IDS_NONE) return NULL;
+    if (event->device != IDS_NONE || event->parent == IDS_NONE) return NULL;
     return &trace->tracks[event->track].events.at[event->parent];
 }
 

@@ -159,14 +159,20 @@ struct ids_sampling {
     int64_t slow_step;                       /* the one for which the window was kept; -1: none */
     int64_t others_ran_ps, others_waited_ps; /* threads that run no Python: ran, had no core; 0 unknown */
     int64_t next_step_ago_ps; /* since then the step runs that ended the window, at the sampling's end; -1: none did */
+    /* Who had the machine's cores, in thousandths of one; cores 0: unknown. */
+    int64_t cores, own_cores, started_cores, others_cores;
+    int64_t started_processes;                /* that it started, and that had a 20th of a core */
+    uint32_t started_command, others_command; /* texts: of those that had most */
 };
 
 /* What an event is called, and what all events of that name have in common. */
 struct ids_name {
     uint32_t text, display; /* display may be empty */
     uint32_t plane;
-    uint32_t op;  /* TPU: the op of this name; IDS_NONE */
-    uint8_t kind; /* enum ids_kind on a host thread */
+    uint32_t op;       /* TPU: the op of this name; IDS_NONE */
+    uint32_t launched; /* of a call in sampled stacks that has events of its own, or of the line of the program that
+                        * makes it: the name of such an event, PjitFunction(f), plus 1; 0: none */
+    uint8_t kind;      /* enum ids_kind on a host thread */
     /* What a GPU's stream does under that name, told once and not for each event: KERNEL, COPY or SET, a copy's
      * direction, a kernel's collective. */
     uint8_t stream_kind, direction, collective;
@@ -180,13 +186,10 @@ struct ids_name {
     uint8_t is_block;     /* 1: of the region that idsprof's window was opened for: it says nothing of what is in it */
     uint8_t hands_over;   /* 1: of a stage of the input pipeline that says that it only takes what others prepare */
     uint8_t is_sampled;   /* 1: of a call in sampled stacks */
-    uint8_t
-        is_launching;  /* 1: of a call in sampled stacks that has events of its own, PjitFunction(f), or of a function
-                        * that samples saw around events that launch */
-    uint8_t frame;     /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
-    uint8_t allocator; /* enum ids_allocator_source, of a host's names */
-    uint8_t call_part; /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
-    uint8_t product;   /* of a host's ops: ids_torch_product + 1; 0 not looked at yet */
+    uint8_t frame;        /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
+    uint8_t allocator;    /* enum ids_allocator_source, of a host's names */
+    uint8_t call_part;    /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
+    uint8_t product;      /* of a host's ops: ids_torch_product + 1; 0 not looked at yet */
 };
 
 enum ids_class {
@@ -306,37 +309,49 @@ struct ids_shape {
     int64_t group_size;     /* how many they are; 0 unknown */
 };
 
+/* There are millions, so what only host threads or only devices have shares its bytes. On a host thread `device` is
+ * IDS_NONE, but for ops of the CPU: they are events of devices, though threads have them until their track ends. */
 struct ids_event {
     int64_t start_ps, end_ps;
-    int64_t self_ps;                /* own time less that of the events wholly inside it on its track */
-    const struct ids_event *launch; /* the host event that made this run; NULL unknown */
-    uint64_t produces,
-        consumes;    /* links between events (correlation ids, flows); 0 none. What a stream's event "produces" is
-                      * the key of the op that it names (`External id`), which calls.c looks up. */
-    uint64_t run_id; /* of an execution, or of the op's run around a launch of a framework; 0 none */
+    int64_t self_ps; /* own time less that of the events wholly inside it on its track */
+    union {
+        uint64_t consumes;              /* until the join (join.c): the link to what made this run; 0 none */
+        const struct ids_event *launch; /* from then on: the host event that made this run; NULL unknown */
+    };
+    uint64_t produces; /* a link to other events (correlation ids, flows); 0 none. What a stream's event "produces" is
+                        * the key of the op that it names (`External id`), which calls.c looks up. */
+    uint64_t run_id;   /* of an execution, or of the op's run around a launch of a framework; 0 none */
     int64_t
         value; /* transfers and collectives: bytes, -1 unknown · step marks: the step's number · launches of a program:
                 * the device's ordinal + 1, 0 unknown · else 0 */
-    uint32_t call;            /* of a launch: index + 1 of calls; 0 unknown */
-    uint32_t name, op, shape; /* indices; op and shape IDS_NONE where there is none */
+    uint32_t name, op; /* indices; op IDS_NONE where there is none */
     uint32_t track, device;
-    uint32_t parent;    /* host threads: index of the kept event it lies in, on the same track; IDS_NONE */
-    uint8_t kind;       /* enum ids_kind */
-    uint8_t class;      /* enum ids_class, of activity */
-    uint8_t direction;  /* enum ids_direction, of transfers */
-    uint8_t collective; /* enum ids_collective */
-    uint8_t class_rule;
-    uint8_t asynchronous;  /* copies: 1 async, 0 sync, 2 unknown */
-    uint8_t pinned;        /* copies: 1 pinned, 0 pageable, 2 unknown */
-    uint8_t in_graph;      /* ran as part of a CUDA graph */
-    uint8_t annotation;    /* 1: a region of a host thread that the program named */
-    uint8_t from_autograd; /* 1: a launch by what runs backward, while another thread waits */
+    union {
+        struct {                   /* host threads */
+            uint32_t parent;       /* index of the kept event it lies in, on the same track; IDS_NONE */
+            uint32_t call;         /* of a launch: index + 1 of calls; 0 unknown */
+            uint8_t annotation;    /* 1: a region that the program named */
+            uint8_t from_autograd; /* 1: a launch by what runs backward, while another thread waits */
+        };
+        struct {                  /* devices */
+            uint32_t shape;       /* index; IDS_NONE where there is none */
+            uint8_t class;        /* enum ids_class, of activity */
+            uint8_t collective;   /* enum ids_collective */
+            uint8_t class_rule;   /* enum ids_class_rule */
+            uint8_t asynchronous; /* copies: 1 async, 0 sync, 2 unknown */
+            uint8_t pinned;       /* copies: 1 pinned, 0 pageable, 2 unknown */
+            uint8_t in_graph;     /* ran as part of a CUDA graph */
+        };
+    };
+    uint8_t kind;      /* enum ids_kind */
+    uint8_t direction; /* enum ids_direction, of transfers */
     union {
         uint8_t launches;   /* host threads: 1: work was launched inside it, on its thread */
         uint8_t begins_run; /* devices: 1: the first work of a run of the framework's op whose cost is known */
     };
     uint8_t compiles; /* host threads: 1: something was compiled inside it, on its thread */
 };
+_Static_assert(sizeof(struct ids_event) == 88, "a byte more for each of millions");
 
 /* What was sampled over time (counters.h). */
 struct ids_counter_sample {
@@ -484,7 +499,7 @@ static inline const struct ids_event *ids_cursor_next(struct ids_cursor *cursor)
 }
 
 /* The innermost kept event of a host thread that covers the moment, NULL when there is none; ids_event_outside gives
- * the next one outwards. */
+ * the next one outwards. What a device did lies in nothing. */
 const struct ids_event *ids_track_at(const struct ids_track *track, int64_t when_ps);
 const struct ids_event *ids_event_outside(const struct ids_trace *trace, const struct ids_event *event);
 

@@ -28,8 +28,11 @@ uint64_t ids_trace_bytes_most(const struct ids_run_files *run) {
 
 void ids_bound_trace(struct ids_builder *builder, const struct ids_run_files *run, int64_t until_ps) {
     enum { FAR_BYTES = 32 << 20 }; /* of some hosts together, below which a file is not worth it */
-    ids_builder_bound(builder, ids_trace_bytes_most(run), until_ps);
-    if (run->file_count > 1) ids_builder_put_far(builder, ids_temporary_on_disk, FAR_BYTES);
+    const uint64_t most = ids_trace_bytes_most(run);
+    ids_builder_bound(builder, most, until_ps);
+    if (run->file_count < 2) return;
+    /* Where memory is short, the next host needs room beside them. */
+    ids_builder_put_far(builder, ids_temporary_on_disk, most / 2 < FAR_BYTES ? most / 2 : FAR_BYTES);
 }
 
 /* *ret_trace is NULL when it does not fit, and *until_ps then up to where it would. */

@@ -193,9 +193,9 @@ def made(folder):
             broken[cut.randrange(len(broken))] = cut.randrange(256)
         check(f'broken{i}', bytes(broken))
     if not SANITIZED: # above a fifth of it, and enough for two threads: the first part of the run is reported
-        check('too_much', many_kernels(260000), limit=128 << 20, has=b'model.part')
+        check('too_much', many_kernels(310000), limit=128 << 20, has=b'model.part')
         # The first device fills the room: threads hold nothing of the next one, of which one thread holds nothing either.
-        check('too_much_twice', many_kernels(300000, 1400000), limit=128 << 20, has=b'model.part')
+        check('too_much_twice', many_kernels(360000, 1700000), limit=128 << 20, has=b'model.part')
         # Threads reserve addresses, which `ulimit -v` counts.
         check('few_addresses', many_kernels(*12 * [40000]), limit=200 << 20, of=resource.RLIMIT_AS, status=0)
 

@@ -114,6 +114,7 @@ START_TEST(shapes_of_kernels_are_kept_once) {
     ck_assert_int_eq(trace->shapes[activity(trace, 0, "k3")->shape].registers, 64);
     ck_assert_double_eq_tol(trace->shapes[activity(trace, 0, "k1")->shape].occupancy, 0.5, 1e-12);
     ck_assert_uint_eq(activity(trace, 0, "k4")->shape, IDS_NONE);
+    ck_assert_ptr_null(ids_event_outside(trace, activity(trace, 0, "k3"))); /* a thread's event has a parent there */
     ck_assert_int_eq(activity(trace, 0, "k3")->in_graph, 1);
     ck_assert_int_eq(activity(trace, 0, "k1")->in_graph, 0);
     ck_assert_uint_eq(trace->devices[0].activity.count, 4);

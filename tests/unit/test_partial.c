@@ -8,11 +8,11 @@ static int read_back(struct ids_event *events, const uint64_t *counts) {
     struct ids_error err = IDS_ERROR_INIT;
     struct ids_event back[ROWS] = {0};
     struct ids_buffer bytes = {0};
-    ids_partial_put(&bytes, &ids_partial_event, events, sizeof *events, ROWS);
+    ids_partial_put(&bytes, &ids_partial_thread_event, events, sizeof *events, ROWS);
     struct ids_partial_reader reader = {.at = (const uint8_t *)bytes.at,
                                         .end = (const uint8_t *)bytes.at + bytes.length};
     memcpy(reader.count_of, counts, sizeof reader.count_of);
-    int code = ids_partial_get(&reader, &ids_partial_event, back, sizeof *back, ROWS, &err);
+    int code = ids_partial_get(&reader, &ids_partial_thread_event, back, sizeof *back, ROWS, &err);
     if (!code) ck_assert_ptr_eq(reader.at, reader.end);
     if (!code) ck_assert_mem_eq(back, events, sizeof back);
     /* One byte less is never enough. */
@@ -20,7 +20,7 @@ static int read_back(struct ids_event *events, const uint64_t *counts) {
                                       .end = (const uint8_t *)bytes.at + bytes.length - 1};
     memcpy(less.count_of, counts, sizeof less.count_of);
     memset(back, 0, sizeof back);
-    ck_assert_int_ne(ids_partial_get(&less, &ids_partial_event, back, sizeof *back, ROWS, &err), 0);
+    ck_assert_int_ne(ids_partial_get(&less, &ids_partial_thread_event, back, sizeof *back, ROWS, &err), 0);
     ids_buffer_done(&bytes);
     return code;
 }
@@ -36,7 +36,7 @@ static void make(struct ids_event events[ROWS]) {
         events[i].call = (uint32_t)i;
         events[i].name = (uint32_t)i;
         events[i].op = i == 1 ? IDS_NONE : (uint32_t)i;
-        events[i].shape = events[i].device = IDS_NONE;
+        events[i].parent = events[i].device = IDS_NONE;
     }
 }
 
@@ -92,6 +92,38 @@ START_TEST(numbers_are_of_something) {
 }
 END_TEST
 
+/* What a device and a thread have of their own lies in the same bytes. */
+START_TEST(shapes_are_of_devices) {
+    static const uint32_t shapes[] = {4, 5, 6};
+    struct ids_event events[ROWS], back[ROWS] = {0};
+    struct ids_error err = IDS_ERROR_INIT;
+    struct ids_buffer bytes = {0};
+    make(events);
+    for (int i = 0; i < ROWS; i++) {
+        events[i].call = 0;
+        events[i].shape = (uint32_t)i;
+        events[i].device = 0;
+        events[i].in_graph = 1;
+    }
+    ids_partial_put(&bytes, &ids_partial_device_event, events, sizeof *events, ROWS);
+    struct ids_partial_reader reader = {.at = (const uint8_t *)bytes.at,
+                                        .end = (const uint8_t *)bytes.at + bytes.length};
+    for (int i = 0; i < IDS_PARTIAL_KINDS; i++) reader.count_of[i] = ROWS;
+    struct ids_partial_reader less = reader;
+    ck_assert_int_eq(ids_partial_get(&reader, &ids_partial_device_event, back, sizeof *back, ROWS, &err), 0);
+    ck_assert_mem_eq(back, events, sizeof back);
+    less.count_of[IDS_PARTIAL_SHAPE] = ROWS - 1;
+    ck_assert_int_eq(ids_partial_get(&less, &ids_partial_device_event, back, sizeof *back, ROWS, &err), IDS_CORRUPT);
+    ids_buffer_done(&bytes);
+    struct ids_partial_moves moves = {0};
+    moves.map[IDS_PARTIAL_SHAPE] = shapes;
+    ids_partial_renumber(&moves, &ids_partial_thread_event, events, sizeof *events, ROWS);
+    ck_assert_uint_eq(events[1].shape, 1);
+    ids_partial_renumber(&moves, &ids_partial_device_event, events, sizeof *events, ROWS);
+    ck_assert_uint_eq(events[1].shape, 5);
+}
+END_TEST
+
 START_TEST(times_and_enums_are_in_range) {
     uint64_t counts[IDS_PARTIAL_KINDS];
     struct ids_event events[ROWS];
@@ -122,7 +154,7 @@ START_TEST(numbers_follow_those_before) {
     moves.map[IDS_PARTIAL_OP] = ops;
     moves.first[IDS_PARTIAL_NAME] = 10;
     moves.first[IDS_PARTIAL_CALL] = 20;
-    ids_partial_renumber(&moves, &ids_partial_event, events, sizeof *events, ROWS);
+    ids_partial_renumber(&moves, &ids_partial_thread_event, events, sizeof *events, ROWS);
     ck_assert_int_eq(events[0].start_ps, 95);
     ck_assert_int_eq(events[2].end_ps - events[2].start_ps, 140);
     ck_assert_uint_eq(events[0].produces, 0); /* none stays none */
@@ -135,5 +167,5 @@ START_TEST(numbers_follow_those_before) {
 }
 END_TEST
 
-IDS_RUN_SUITE("partial", events_come_back, whole_nanoseconds_are_short, numbers_are_of_something,
+IDS_RUN_SUITE("partial", events_come_back, whole_nanoseconds_are_short, numbers_are_of_something, shapes_are_of_devices,
               times_and_enums_are_in_range, numbers_follow_those_before)

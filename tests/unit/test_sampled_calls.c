@@ -8,7 +8,22 @@
 #include <string.h>
 
 /* What samples see, and what the thread's events show: indices of doings, which are names too. */
-enum { NOTHING, LAUNCH, OTHER_LAUNCH, WAIT, STEP, OTHER_LINE, READ, NO_CALL, SYNC, BY_NAME, MAIN, MAIN_BELOW, COUNT };
+enum {
+    NOTHING,
+    LAUNCH,
+    OTHER_LAUNCH,
+    WAIT,
+    STEP,
+    OTHER_LINE,
+    READ,
+    NO_CALL,
+    NO_CALL_BELOW,
+    SYNC,
+    BY_NAME,
+    MAIN,
+    MAIN_BELOW,
+    COUNT
+};
 
 static struct ids_trace trace;
 static struct ids_timeline recorded, sampled;
@@ -18,7 +33,7 @@ static size_t sample_count;
 static void add(uint32_t doing, const char *name, uint8_t account, uint32_t caller) {
     uint32_t text = ids_intern_z(&trace.strings, name);
     trace.names[doing] = (struct ids_name){.text = text};
-    int is_called = account == IDS_HOST_PYTHON && doing != NO_CALL;
+    int is_called = account == IDS_HOST_PYTHON && doing != NO_CALL && doing != NO_CALL_BELOW;
     trace.doings[doing] =
         (struct ids_doing){doing, doing, caller, is_called || doing == SYNC ? doing : IDS_NONE, .account = account};
 }
@@ -38,6 +53,7 @@ static void setup(void) {
     trace.doings[OTHER_LINE].called = STEP; /* a name is there once */
     add(READ, "$file read", IDS_HOST_PYTHON, MAIN);
     add(NO_CALL, "", IDS_HOST_PYTHON, MAIN);
+    add(NO_CALL_BELOW, "", IDS_HOST_PYTHON, MAIN_BELOW);
     add(SYNC, "$self result", IDS_HOST_SYNC, MAIN);
     add(BY_NAME, "$mine train_step", IDS_HOST_PYTHON, MAIN);
     add(MAIN, "$train.py:10 main", IDS_HOST_PYTHON, IDS_NONE);
@@ -89,6 +105,30 @@ START_TEST(few_samples_show_nothing) {
 }
 END_TEST
 
+/* The thread was about to call on that line, or had come back. */
+START_TEST(samples_of_the_line_count_too) {
+    see(2, LAUNCH, STEP);
+    see(1, LAUNCH, NO_CALL);
+    ck_assert(!are_one(LAUNCH, STEP));
+    see(1, LAUNCH, NO_CALL);
+    ck_assert(are_one(LAUNCH, STEP));
+}
+END_TEST
+
+START_TEST(samples_of_the_line_are_not_enough) {
+    see(1, LAUNCH, STEP);
+    see(9, LAUNCH, NO_CALL);
+    ck_assert(!are_one(LAUNCH, STEP));
+}
+END_TEST
+
+START_TEST(samples_of_another_line_count_not) {
+    see(2, LAUNCH, STEP);
+    see(2, LAUNCH, NO_CALL_BELOW);
+    ck_assert(!are_one(LAUNCH, STEP));
+}
+END_TEST
+
 START_TEST(by_its_functions_name_it_needs_no_samples) {
     ck_assert(are_one(LAUNCH, BY_NAME));
     ck_assert(!are_one(OTHER_LAUNCH, BY_NAME));
@@ -106,10 +146,10 @@ END_TEST
 
 /* Nobody saw the true call by a name. */
 START_TEST(a_small_part_of_the_event_is_none) {
-    see(12, LAUNCH, NO_CALL);
+    see(12, LAUNCH, NO_CALL_BELOW);
     see(4, LAUNCH, READ);
     ck_assert(are_one(LAUNCH, READ));
-    see(1, LAUNCH, NO_CALL);
+    see(1, LAUNCH, NO_CALL_BELOW);
     ck_assert(!are_one(LAUNCH, READ));
 }
 END_TEST
@@ -130,6 +170,7 @@ START_TEST(a_wait_is_no_launch) {
 }
 END_TEST
 
-IDS_RUN_FIXTURE("sampled_calls", setup, teardown, what_is_seen_together_is_one, few_samples_show_nothing,
+IDS_RUN_FIXTURE("sampled_calls", setup, teardown, what_is_seen_together_is_one, samples_of_the_line_count_too,
+                samples_of_the_line_are_not_enough, samples_of_another_line_count_not, few_samples_show_nothing,
                 by_its_functions_name_it_needs_no_samples, the_call_that_is_seen_most_is_it,
                 a_small_part_of_the_event_is_none, a_small_part_of_the_call_is_none, a_wait_is_no_launch)
