@@ -56,15 +56,15 @@ void ids_advise_on_host_ops(struct ids_adviser *adviser) {
                         ids_say_metric(adviser, "placement.host_idle_share")));
 }
 
-/* Idle time that comes of a lack of cores, or may. */
+/* Idle time that may come of a lack of cores of the device's threads. Where the program's own has none, the piece of
+ * wait_for_core says so. */
 static int64_t late_ps(const struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     int64_t time_ps = 0;
     for (size_t i = 0; i < pieces->count; i++) {
         const struct ids_piece *piece = &pieces->at[i];
-        int is_late = piece->account == IDS_DEVICE_QUEUE || piece->account == IDS_DEVICE_IN_PROGRAM ||
-                      piece->account == IDS_HOST_SYNC;
-        if (is_late || ids_waits_for_core(ids_adviser_text(adviser, piece->most->culprit)))
+        if (piece->account == IDS_DEVICE_QUEUE || piece->account == IDS_DEVICE_IN_PROGRAM ||
+            piece->account == IDS_HOST_SYNC)
             ids_sum(&time_ps, piece->time_ps);
     }
     return time_ps;

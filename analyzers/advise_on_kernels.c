@@ -25,16 +25,16 @@ static const char *large_program_of(const struct ids_adviser *adviser) {
     return ids_table_cell(table, most, name)->text;
 }
 
-/* ": behind 60.0 % of their time stands a reduction", where the program's graph tells. */
+/* "; those that XLA could fuse are kept apart by: a reduction (60.0 % of their time)", where the graph tells. */
 static const char *say_between(const struct ids_adviser *adviser) {
     const struct ids_table *table = ids_report_find_table(adviser->report, "splits");
     int time = ids_table_column(table, "time"), between = ids_table_column(table, "between");
     int64_t all_ps = 0;
     if (!table || !table->row_count) return "";
     for (size_t row = 0; row < table->row_count; row++) ids_sum(&all_ps, ids_table_cell(table, row, time)->i);
-    return ids_report_text(adviser->report, "; of those that XLA could fuse, behind %s of the time: %s",
-                           ids_say_share(adviser, ids_table_cell(table, 0, time)->i, all_ps),
-                           ids_table_cell(table, 0, between)->text);
+    return ids_report_text(adviser->report, "; those that XLA could fuse are kept apart by: %s (%s of their time)",
+                           ids_table_cell(table, 0, between)->text,
+                           ids_say_share(adviser, ids_table_cell(table, 0, time)->i, all_ps));
 }
 
 static const char *say_fuse(const struct ids_adviser *adviser) {

@@ -240,15 +240,15 @@ static const char *say_function(const struct ids_adviser *adviser, const struct 
     return ids_report_text(adviser->report, "%.*s%s", (int)(file + 1 - function), function, folder + 1);
 }
 
-/* ": step (train.py)", ": load (train.py:12)", " (most: add, train.py:7 step, 61.0 % of it; 3 in all)" */
+/* ": step (train.py)", ": load (train.py:12)", " (most: add, train.py:7 step, 61.0 % of it; one of 3 culprits)" */
 static const char *say_who(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *where) {
     const char *culprit = ids_adviser_text(adviser, piece->most->culprit);
     if (piece->scope == IDS_REMEDY_OF_FUNCTION)
         return ids_report_text(adviser->report, ": %s", say_function(adviser, piece));
     if (culprit && piece->culprits > 1 && piece->most_ps < piece->time_ps)
-        return ids_report_text(adviser->report, " (most: %s%s%s, %s of it; %zu in all)", culprit, where ? ", " : "",
-                               where ? where : "", ids_say_share(adviser, piece->most_ps, piece->time_ps),
-                               piece->culprits);
+        return ids_report_text(adviser->report, " (most: %s%s%s, %s of it; one of %zu culprits)", culprit,
+                               where ? ", " : "", where ? where : "",
+                               ids_say_share(adviser, piece->most_ps, piece->time_ps), piece->culprits);
     return culprit ? ids_report_text(adviser->report, ": %s", ids_say_name(adviser, culprit, where)) : "";
 }
 
@@ -315,7 +315,7 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
  * in all steps. What the host did for a tenth of the whole recording,
  * covered by events, is a fact even where it came once; in how many steps it came is said with it. */
 static int is_founded(const struct ids_adviser *adviser, const struct ids_piece *piece) {
-    if (piece->recurs.steps >= IDS_LEAST_STEPS || piece->intervals >= LEAST_INTERVALS) return 1;
+    if (piece->recurs.seen >= IDS_LEAST_STEPS || piece->intervals >= LEAST_INTERVALS) return 1;
     if (piece->time_ps > adviser->pieces.time_ps / 2 || has_more_work(adviser, piece)) return 1;
     return ids_account_is_host(piece->account) && piece->account != IDS_HOST_DISPATCH &&
            piece->time_ps >= adviser->pieces.time_ps / 10 && piece->recorded_ps >= piece->known_ps / 2;

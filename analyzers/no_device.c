@@ -72,6 +72,12 @@ static int look_at_thread(const struct ids_trace *trace, const struct ids_track 
     return failed ? -1 : 0;
 }
 
+/* At level 0 of the host's tracer nothing is recorded of XLA's CPU client: it may have worked all of the time. */
+static const char *say_no_device(const struct ids_trace *trace) {
+    return trace->tracer_host == 0 ? "With --host-tracer 0 nothing is recorded of what a CPU device does"
+                                   : "No device did anything while the window was open";
+}
+
 static void advise(const struct ids_trace *trace, struct ids_idle_names *names, const struct most *most,
                    struct ids_report *report) {
     struct ids_text culprit, where, recorded;
@@ -88,7 +94,7 @@ static void advise(const struct ids_trace *trace, struct ids_idle_names *names, 
         .culprit = who,
         .where = place,
         .what =
-            ids_report_text(report, "No device did anything while the window was open: the program %s %s%s%s%s",
+            ids_report_text(report, "%s: the program %s %s%s%s%s", say_no_device(trace),
                             most->waits ? "waited in" : "was in", who, *place ? " (" : "", place, *place ? ")" : ""),
         .evidence = ids_report_text(report, "%s of the %s for which its thread was seen", in, of),
         .explain = "device.utilization",

@@ -95,6 +95,19 @@ static int is_shaped(const struct ids_circumstances *about) {
     return begins(about->reason, "shape");
 }
 
+static int is_structured(const struct ids_circumstances *about) {
+    return begins(about->reason, "structure") || begins(about->reason, "arguments");
+}
+
+static int is_cleared(const struct ids_circumstances *about) {
+    return begins(about->reason, "same arguments: jax's caches");
+}
+
+/* Of the same arguments, where it is known what of the program's state is another: x64, a mesh. */
+static int is_of_context(const struct ids_circumstances *about) {
+    return begins(about->reason, "same arguments: ") && !begins(about->reason, "same arguments: nothing");
+}
+
 /* --- further ones --- */
 
 static int ends(const char *text, const char *end) {
@@ -186,25 +199,53 @@ static int makes_objects(const struct ids_circumstances *about) {
     return is_call_of_runtime(about->culprit) && has_any(about->culprit, names);
 }
 
-/* Whether the function is one of these, or the call that its place ends with, of whatever object: "loop.py:39, in
- * conn.recv". */
+/* "conn.recv" of "loop.py:39, in conn.recv"; NULL: none. */
+static const char *call_in(const struct ids_circumstances *about) {
+    const char *call = about->where ? strstr(about->where, ", in ") : NULL;
+    return call ? call + strlen(", in ") : NULL;
+}
+
+/* Whether that call is one of these, of whatever object. */
+static int calls_any(const struct ids_circumstances *about, const char *const *names) {
+    const char *call = call_in(about), *dot = call ? strrchr(call, '.') : NULL;
+    return is_any(dot ? dot + 1 : call, names);
+}
+
+/* Or the function is one of them. */
 static int is_call_of(const struct ids_circumstances *about, const char *const *names) {
-    const char *call = about->where ? strstr(about->where, ", in ") : NULL,
-               *name = call ? call + strlen(", in ") : NULL;
-    if (name && strrchr(name, '.')) name = strrchr(name, '.') + 1;
-    return is_any(about->culprit, names) || (name && is_any(name, names));
+    return is_any(about->culprit, names) || calls_any(about, names);
 }
 
 static int hears(const struct ids_circumstances *about) {
-    static const char *const names[] = {"recv",          "recv_bytes", "recv_into", "recvfrom",
-                                        "recvfrom_into", "recvmsg",    "accept",    NULL};
+    static const char *const names[] = {"recv",    "recv_bytes", "recv_into", "recvfrom", "recvfrom_into",
+                                        "recvmsg", "accept",     "urlopen",   NULL};
     return is_call_of(about, names);
+}
+
+/* A dictionary has a get too: of a queue it is by the name of the object. */
+static int gets_of_queue(const struct ids_circumstances *about) {
+    static const char *const gets[] = {"get", NULL}, *const queues[] = {"q", "queue", "inbox", "jobs", "tasks", NULL};
+    return is_any(about->culprit, gets) || (calls_any(about, gets) && has_word(call_in(about), queues));
 }
 
 static int waits_for_another(const struct ids_circumstances *about) {
     static const char *const names[] = {"wait", "acquire", "join", "result", "poll", "select", "wait_for", NULL};
-    static const char *const functions[] = {"get", NULL}; /* also what a dictionary does */
-    return is_call_of(about, names) || is_any(about->culprit, functions);
+    static const char *const calls[] = {"communicate", "waitpid", "wait3", "wait4", "waitid", "flock", "lockf", NULL};
+    static const char *const of_processes[] = {
+        "os.system", "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", NULL};
+    return is_call_of(about, names) || calls_any(about, calls) || is_any(call_in(about), of_processes) ||
+           gets_of_queue(about);
+}
+
+/* Of a file, a pipe or a socket. */
+static int reads(const struct ids_circumstances *about) {
+    static const char *const calls[] = {"read", "read1", "readinto", "readline", "readlines", "input", NULL};
+    return calls_any(about, calls);
+}
+
+static int opens(const struct ids_circumstances *about) {
+    static const char *const calls[] = {"open", NULL};
+    return calls_any(about, calls);
 }
 
 static int sleeps(const struct ids_circumstances *about) {
@@ -344,6 +385,14 @@ static const struct sentence {
       "(out_shardings)", NULL, NULL, NULL}},
     {IDS_HOST_COMPILE, is_shaped, "A function is compiled for another shape while the device waits",
      {"pad the argument to one shape, or to a few that are warmed up before measuring", NULL, NULL, NULL}},
+    {IDS_HOST_COMPILE, is_structured, "A function is compiled for other arguments while the device waits",
+     {"give it the same arguments in each step: dicts with the same keys, lists of one length, not an array here and "
+      "None there, each always by name or always by place", NULL, NULL, NULL}},
+    {IDS_HOST_COMPILE, is_cleared, "A function is compiled again, because JAX's caches were cleared",
+     {"leave jax.clear_caches() and clear_cache() out of the loop", NULL, NULL, NULL}},
+    {IDS_HOST_COMPILE, is_of_context, "A function is compiled again for another setting while the device waits",
+     {"set what changes (jax.config, a mesh, a context manager) once, ahead of the loop, or alike around each call",
+      NULL, NULL, NULL}},
     {IDS_HOST_COMPILE, NULL, "A function is compiled while the device waits",
      {"keep shapes, dtypes and static arguments the same from step to step (pad), jit the function once outside the "
       "loop, and warm up before measuring",
@@ -407,6 +456,12 @@ static const struct sentence {
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",
      {"see what that one does: make it cheaper, or let it work further ahead; where a timeout runs out, shorten it",
       NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, reads, "The device waits for Python, which reads from a file, a pipe or a socket",
+     {"read ahead of the step, on another thread; where another process or machine writes it, see why that is so late",
+      NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, opens, "The device waits for Python, which opens files",
+     {"open fewer of them, ahead of the step or on another thread; a pipe opens when its other end does", NULL, NULL,
+      NULL}},
     {IDS_HOST_PYTHON, NULL, "The device waits for Python",
      {"move it out of the loop, do it less often or on another thread; where it computes, put it under jit",
       "move it out of the loop, do it less often or on another thread; where it computes with tensors, compile the "

@@ -125,24 +125,28 @@ static struct in_steps look_at_steps(const struct ids_analysis *analysis) {
     return all;
 }
 
-/* The first line says so where a good part of the steps is not in the window that the figures of devices are of. */
+/* The first line says so where a good part of the steps is not in the window that the figures of devices are of, and
+ * the share that devices work is a twentieth or more lower for it. */
 static void useful_in_steps(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_metric *in_window = ids_report_find(report, "device.useful_share", NULL);
     struct in_steps steps = look_at_steps(analysis);
     char share[IDS_VALUE_ROOM], beyond[IDS_VALUE_ROOM];
+    const double worth_a_word = 0.05;
     if (!steps.time_ps) {
         ids_report_no_data(report, "device.useful_steps_share", IDS_UNIT_RATIO, NULL, "no steps in this trace");
         return;
     }
     struct ids_value useful = ids_real_value(IDS_UNIT_RATIO, (double)steps.useful_ps / (double)steps.time_ps);
-    int is_lower = in_window && useful.d < in_window->value.d;
+    int is_lower = in_window && useful.d <= in_window->value.d - worth_a_word;
     ids_report_metric(report, "device.useful_steps_share", NULL, useful);
     if (!is_lower || steps.beyond_ps <= steps.time_ps / 10) return;
     ids_value_format(useful, share, sizeof share);
     ids_value_format(ids_int_value(IDS_UNIT_TIME, steps.beyond_ps / steps.devices), beyond, sizeof beyond);
     ids_report_property(
         report, "beyond_window",
-        ids_text_value(ids_report_text(report, "%s of the steps lie outside the window: devices work %s of the steps",
+        ids_text_value(ids_report_text(report,
+                                       "%s of the steps lie before the devices' first activity or after their "
+                                       "last: devices work for %s of the steps",
                                        beyond, share)));
 }
 

@@ -117,12 +117,20 @@ static struct ids_text in_largest(struct ids_idle_names *names, struct ids_text 
     return in_file(names, where, frame, "partly in");
 }
 
-/* "train.py:12, in gc.collect": what the program calls there. */
+/* What JAX puts around its functions, jax.grad and jax.vmap among them, whose own frame says nothing of them. */
+static int is_wrapper(struct ids_text function) {
+    return ids_text_is(function, "reraise_with_filtered_traceback");
+}
+
+/* "train.py:12, in gc.collect": what the program calls there. Of the functions that wait for a process the module is
+ * told too: many are called run. */
 static struct ids_text in_call(struct ids_idle_names *names, struct ids_text where, uint32_t called) {
     struct ids_python_frame frame;
     struct ids_text name = text_of(names->trace, called);
-    if (!ids_python_frame_of(name, &frame)) return where;
-    if (frame.file.length && !names->trace->names[called].is_sampled) return in_file(names, where, frame, "in");
+    if (!ids_python_frame_of(name, &frame) || is_wrapper(frame.function)) return where;
+    int is_sampled = names->trace->names[called].is_sampled;
+    if (frame.file.length && (!is_sampled || ids_text_ends(frame.file, "/subprocess.py")))
+        return in_file(names, where, frame, "in");
     /* "$gc collect", and "$builtins len" or "$<unknown> read", whose module says nothing. */
     uint32_t module = frame.file.length ? 0 : (uint32_t)(frame.function.at - name.at) - 2;
     struct ids_text of = {name.at + 1, module};

@@ -31,7 +31,9 @@ struct ids_recurrence ids_recurrence_of(const struct ids_step_cell *cells, size_
         double seconds = (double)cells[i].ps * 1e-12;
         ids_sum(&result.ps, cells[i].ps);
         result.squares += seconds * seconds;
-        if (cells[i].ps <= 0 || cells[i].ps < most_ps / 4) continue;
+        if (cells[i].ps <= 0 || cells[i].ps < most_ps / 10) continue;
+        result.seen++;
+        if (cells[i].ps < most_ps / 4) continue;
         ids_sum(&held_ps, cells[i].ps);
         if (result.steps++)
             see(&distance, result.last, cells[i].step);

@@ -13,6 +13,7 @@ struct ids_step_cell {
 
 struct ids_recurrence {
     uint32_t steps;             /* that have it: a quarter or more of what the step with the most has */
+    uint32_t seen;              /* that have a tenth of that or more */
     uint32_t first, last, most; /* of these, and the one with the most: indices of ids_steps.at */
     uint32_t period; /* they come this far apart (2 or more) from one end of the window to the other; 0: they do not */
     int whole;       /* they hold nine tenths of it */

@@ -526,10 +526,13 @@ static void judge_report(const struct ids_history_file *file, int64_t step_ns, s
     struct steps steps;
     list_steps(file, step_ns, &steps);
     int has_rhythm = find_rhythm(steps.beside, steps.count, &rhythm);
+    int is_measured = has_rhythm && measures_rhythm(steps.beside, steps.count, &rhythm, report);
     if (!ids_report_find_property(report, "recording") &&
-        ids_slowdown_find(steps.beside, steps.count, report, step_ns, &slowdown))
+        ids_slowdown_find(steps.beside, steps.count, report, step_ns, &slowdown)) {
+        if (is_measured) slowdown.usual_mean_ns = ids_rhythm_mean_ns(&rhythm);
         ids_slowdown_tell(&slowdown, report);
-    if (has_rhythm) told->is_measured |= measures_rhythm(steps.beside, steps.count, &rhythm, report);
+    }
+    told->is_measured |= is_measured;
     judge_missed(&file->head, &steps, has_rhythm ? &rhythm : NULL, report, told);
     free_steps(&steps);
 }

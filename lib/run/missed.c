@@ -150,10 +150,9 @@ static int put_opening_first(struct ids_report *report) {
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report) {
     const char *share = say_share(report, (double)missed->longer_ns / (double)missed->total_ns);
     int has_opening = put_opening_first(report);
-    const char *found = ids_report_text(
-        report, "%zu of %zu steps are slow%s, and take %s of the run's time more than usual ones would%s", missed->slow,
-        missed->steps, rhythm ? "" : say_first(missed, report), share,
-        is_of_garbage(missed) ? say_garbage(missed, report) : "");
+    const char *found = ids_report_text(report, "%zu of %zu steps are slow%s, and lose %s of the run's time%s",
+                                        missed->slow, missed->steps, rhythm ? "" : say_first(missed, report), share,
+                                        is_of_garbage(missed) ? say_garbage(missed, report) : "");
     const char *what = ids_report_text(report, "%s%s%s", found, rhythm ? ": " : "",
                                        rhythm ? rhythm : what_to_do(missed, has_opening, report));
     const char *which = "the slow steps";

@@ -26,6 +26,10 @@ struct ids_rhythm {
 
 /* 1 and *ret_rhythm, where there is one; else 0. Without memory there is none. */
 int ids_rhythm_find(const struct ids_rhythm_step *steps, size_t count, struct ids_rhythm *ret_rhythm);
+/* The mean step of such a run. */
+static inline int64_t ids_rhythm_mean_ns(const struct ids_rhythm *rhythm) {
+    return rhythm->usual_ns + (rhythm->took_ns - rhythm->usual_ns) / rhythm->period;
+}
 /* What a report says of it whose steps have none of these; NULL: they have one, or there are no steps. */
 const char *ids_rhythm_missed(const struct ids_rhythm *rhythm, struct ids_report *report);
 /* Whether the steps that the report measures have the rhythm's long ones, no more of them than the run has, and none

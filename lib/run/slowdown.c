@@ -103,6 +103,7 @@ int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const
     int64_t *times = calloc(count + 1, sizeof *times);
     size_t measured = times ? take_measured(steps, count, report, times, ends) : 0;
     slowdown.recorded_ns = median_of(times, measured);
+    for (size_t i = 0; i < measured; i++) slowdown.recorded_mean_ns += times[i] / (int64_t)measured;
     free(times);
     if (measured < LEAST_RECORDED || ids_report_find_property(report, "kept")) return 0;
     const struct around around = look_around(steps, count, ends);
@@ -124,11 +125,20 @@ static const char *say_time(struct ids_report *report, int64_t ns) {
     return ids_report_text(report, "%s", ids_value_format(ids_int_value(IDS_UNIT_TIME, ps), text, sizeof text));
 }
 
-/* Of what a step in the window would save, what one around it does. */
-static int64_t saved_of(const struct ids_slowdown *slowdown, int64_t saves_ps) {
-    double saves = (double)saves_ps * (double)slowdown->usual_ns / (double)slowdown->recorded_ns,
-           most = (double)slowdown->usual_ns * 1000;
-    return (int64_t)(saves < most ? saves : most);
+static int is_saving(const struct ids_advice *advice) {
+    return advice->per_step && advice->saves_ps > 0;
+}
+
+/* Savings are parts of one step: together they are no more than it. */
+static void keep_within(int64_t step_ps, struct ids_report *report) {
+    double all = 0;
+    for (size_t i = 0; i < report->advice_count; i++) {
+        if (is_saving(&report->advice[i])) all += (double)report->advice[i].saves_ps;
+    }
+    for (size_t i = 0; i < report->advice_count && all > (double)step_ps; i++) {
+        struct ids_advice *advice = &report->advice[i];
+        if (is_saving(advice)) advice->saves_ps = (int64_t)((double)advice->saves_ps * ((double)step_ps / all));
+    }
 }
 
 /* What the devices do all of the time in such a window they may do a part of the time in others. */
@@ -151,17 +161,25 @@ static void warn_of_compute(const char *found, struct ids_report *report) {
                          place);
 }
 
-static void lower_savings(const struct ids_slowdown *slowdown, double times, const char *usual,
-                          struct ids_report *report) {
+/* What a step in the window would save becomes what one of `usual_ns` does. */
+static void lower_savings(double times, int64_t usual_ns, const char *which, struct ids_report *report) {
     for (size_t i = 0; i < report->advice_count; i++) {
         struct ids_advice *advice = &report->advice[i];
-        if (!advice->per_step || advice->saves_ps <= 0) continue;
-        advice->saves_ps = saved_of(slowdown, advice->saves_ps);
-        advice->evidence = ids_report_text(report,
-                                           "%s; steps in the window took %.2f × as long as those %s it: the "
-                                           "saving is of one of %s",
-                                           advice->evidence ? advice->evidence : "", times, slowdown->side, usual);
+        if (!is_saving(advice)) continue;
+        advice->saves_ps = (int64_t)((double)advice->saves_ps / times);
+        advice->evidence =
+            ids_report_text(report, "%s; steps in the window took %.2f × as long as %s (%s), so the saving is less",
+                            advice->evidence ? advice->evidence : "", times, which, say_time(report, usual_ns));
     }
+    keep_within(usual_ns > INT64_MAX / 1000 ? INT64_MAX : usual_ns * 1000, report);
+}
+
+/* A step that is slow by itself has most of what its window lost, and is as slow outside it: the means tell how much
+ * of that was recording. */
+static void lower_by_means(const struct ids_slowdown *slowdown, struct ids_report *report) {
+    if (slowdown->recorded_mean_ns - slowdown->usual_mean_ns < slowdown->usual_mean_ns / 4) return;
+    lower_savings((double)slowdown->recorded_mean_ns / (double)slowdown->usual_mean_ns, slowdown->usual_mean_ns,
+                  "the mean step of the run with its slow ones", report);
 }
 
 void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report) {
@@ -175,6 +193,8 @@ void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *r
                                                        is_shorter ? ": the window is not typical" : "")));
     if (is_shorter)
         warn_of_compute(ids_report_text(report, "S%s", found + 1), report);
+    else if (slowdown->usual_mean_ns)
+        lower_by_means(slowdown, report);
     else
-        lower_savings(slowdown, times, usual, report);
+        lower_savings(times, slowdown->usual_ns, ids_report_text(report, "those %s it", slowdown->side), report);
 }

@@ -30,6 +30,9 @@ struct ids_slowdown {
     int64_t recorded_ns, usual_ns;
     size_t around;    /* of how many steps usual_ns is the median */
     const char *side; /* where these are: around, before, after */
+    /* Where the window has a slow step that comes in a rhythm, as the run has: the mean of the measured steps, and that
+     * of the run, with its share of slow ones. The caller sets the second; 0: there is none. */
+    int64_t recorded_mean_ns, usual_mean_ns;
 };
 
 /* 1 and *ret_slowdown, where the steps of the report took at least so much longer or shorter; else 0. Without memory
@@ -37,8 +40,9 @@ struct ids_slowdown {
  * report measures by devices, the one in the middle; 0: not known of this process, and none is shorter. */
 int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
                       int64_t step_ns, struct ids_slowdown *ret_slowdown);
-/* Says it in the property `recording`. Where they took longer, it takes that off what advice on steps would save, never
- * more than the step; where shorter, advice stands before that on what devices compute, and savings stay. */
+/* Says it in the property `recording`. Where they took longer, it takes that off what advice on steps would save: never
+ * more than the step, nor together more than it. Of steps with a rhythm that is by their means. Where they took
+ * shorter, advice stands before that on what devices compute, and savings stay. */
 void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report);
 
 #endif

@@ -144,6 +144,24 @@ def recording_of(folder):
     return json.loads(report(folder, '--json', '--no-cache'))['run'].get('recording', '')
 
 
+def with_measured_rhythm(name):
+    """Steps of 28 ms, of which every sixth takes 300 ms, such as 5; 0 to 5 are recorded, and take 37 ms where they are not that one."""
+    folder = run(name, (FILE, 6, 0, 5))
+    (folder / 'idsprof.json').write_text('{}')
+    numbers, begins = [*range(900, 915), *range(60)], [0]
+    for number in numbers:
+        begins.append(begins[-1] + (300000000 if number % 6 == 5 else 37000000 if number < 6 else 28000000))
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
+    steps = b''.join(struct.pack('<qqfffi', begin, number, 0, 0, 0, 0) for number, begin in zip([*numbers, 60], begins))
+    event = struct.pack('<qqq104s', begins[15] + 1, begins[21] - 1, 2, b'1 asked for')
+    (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
+    return folder
+
+
+def savings(path):
+    return sorted(piece['saves'] for piece in json.loads(report(path, '--json'))['advice'] if piece['saves'])
+
+
 def report(path, *options):
     return subprocess.run([os.environ['IDSPROF'], 'report', path, *options], capture_output=True, text=True).stdout
 
@@ -250,7 +268,7 @@ for path in [rhythmic, differs, *RECORDED]:
         same('%s: slow steps that come again' % path.name, ' '.join(without.split()).count('one of 10 steps takes'), int(path == rhythmic))
 advice = json.loads(report(rhythmic, '--json'))['advice'][0]
 same('slow steps come first', (advice['saves'], advice['what']), (None,
-     "9 of 90 steps are slow, and take 44.4 % of the run's time more than usual ones would: one of 10 steps takes 9.000 ms, 9.0 × the usual one, "
+     "9 of 90 steps are slow, and lose 44.4 % of the run's time: one of 10 steps takes 9.000 ms, 9.0 × the usual one, "
      'such as step 9, and none of these is measured here: idsprof capture --start-step 8 --steps 11 measures one'))
 for name, load, place, wanted in (('quiet', (100, 99, -1), 0, 'none of them is measured'), ('busy', (1000, 600, 480), 1, 'other processes had 80.0 %'),
                                 ('busy, but nine times as long', (1000, 600, 420), 0, 'none of them is measured')):
@@ -259,5 +277,9 @@ for name, load, place, wanted in (('quiet', (100, 99, -1), 0, 'none of them is m
 garbage = json.loads(report(with_history('garbage', (17, 23, 24, 48, 70, 71, 77), (1000, 1000, 1000), garbage=6000000), '--json'))
 same('seven slow steps that collect garbage', '75.0 % of it in collections of garbage' in garbage['advice'][0]['what'], True)
 same('the garbage of a slow step', garbage['tables']['slow_steps']['rows'][0][-1], 'collected garbage for 6.000 ms')
+measured = with_measured_rhythm('measured_rhythm')
+same('its short steps took longer in the window', 'took 1.32 × as long as the 25 around it' in ' '.join(report(measured).split()), True)
+same('what its long step loses is lost in the run', savings(measured), savings(run('no_history', (FILE, 6, 0, 5))))
+same('and is something', len(savings(measured)) > 0, True)
 print('%d failures' % failures)
 sys.exit(failures > 0)

@@ -79,6 +79,8 @@ def check_judged(cache):
     out = run(cache, 'report', MINI / 'steps_beyond_window.mini', '--section', 'utilization').stdout
     told = next((at for at in out.splitlines() if at.startswith('  device utilization  ')), '')
     check(re.search(r' bad +graded by device.useful_steps_share: 10.0 %', told), f'the section does not say by what the utilization is graded: {told}')
+    bare = run(cache, 'report', MINI / 'steps_barely_beyond_window.mini').stdout
+    check("before the devices' first activity" not in bare, f'four points of a share are told: {bare}')
     out = run(cache, 'report', MINI / 'steps_opening_grade.mini').stdout
     check(re.search(r'device utilization +44.5 % +good +graded by device.useful_steps_share: 100.0 %', out), f'a step in no mean decides the grade, or it is not said: {out}')
     check('graded by' not in run(cache, 'report', BOUNDS).stdout, 'what has its own line is told again beside a grade')

@@ -35,6 +35,7 @@ START_TEST(a_few_steps_have_it) {
     ck_assert_int_eq(ids_recurs_in_few(&recurs, 10), 0);
     ck_assert_int_eq(ids_recurs_unevenly(&recurs, 10), 1); /* 9 of a mean of 1.8 */
     ck_assert_uint_eq(recurs.most, 3);
+    ck_assert_uint_eq(recurs.seen, 10); /* but each has a tenth of that */
     recurs = of("1113111111");
     ck_assert_int_eq(ids_recurs_unevenly(&recurs, 10), 0);
     recurs = of("..........");
