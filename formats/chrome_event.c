@@ -3,7 +3,6 @@
 #include "lib/base/decimal.h"
 #include "lib/base/vec.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,15 +13,20 @@ static int is(const struct ids_json_span *span, const char *text, size_t length)
     return span->length == length && !memcmp(span->at, text, length);
 }
 
-/* A place for one more member, which counts once member_count is raised: keys and values are read where they stay. NULL
- * when memory ran out. */
-static inline struct ids_chrome_member *next_member(struct ids_chrome_event *event) {
-    if (event->member_count == event->room) {
-        struct ids_chrome_member *grown = ids_vec_grow(event->members, &event->room, sizeof *grown);
+/* A place for one more member, which counts once `used` is raised: keys and values are read where they stay. NULL when
+ * memory ran out. */
+static inline struct ids_chrome_member *next_member(struct ids_chrome_parser *parser) {
+    if (parser->used == parser->room) {
+        struct ids_chrome_member *grown = ids_vec_grow(parser->members, &parser->room, sizeof *grown);
         if (!grown) return NULL;
-        event->members = grown;
+        parser->members = grown;
     }
-    return &event->members[event->member_count];
+    return &parser->members[parser->used];
+}
+
+static inline void keep_member(struct ids_chrome_parser *parser, struct ids_chrome_event *event) {
+    parser->used++;
+    event->member_count++;
 }
 
 /* What the reader takes a key of an element for. */
@@ -121,33 +125,36 @@ static inline enum ids_json_result next_key(struct ids_json_scan *scan, struct i
 }
 
 /* The members of `args`. */
-static enum ids_json_result read_args(struct ids_json_scan *scan, struct ids_chrome_event *event, int *ret_no_memory) {
+static enum ids_json_result read_args(struct ids_json_scan *scan, struct ids_chrome_parser *parser,
+                                      struct ids_chrome_event *event, int *ret_no_memory) {
     if (event->args_count) { /* `args` twice: the last one counts, as for every member */
-        size_t behind = event->args_at + event->args_count;
-        memmove(event->members + event->args_at, event->members + behind,
-                (event->member_count - behind) * sizeof *event->members);
+        struct ids_chrome_member *args = parser->members + (parser->used - event->member_count) + event->args_at;
+        const uint32_t behind = event->member_count - event->args_at - event->args_count;
+        memmove(args, args + event->args_count, behind * sizeof *args);
         event->member_count -= event->args_count;
+        parser->used -= event->args_count;
     }
     event->args_at = event->member_count;
     scan->at++;
     for (;;) {
         enum place unused;
-        struct ids_chrome_member *member = next_member(event);
+        struct ids_chrome_member *member = next_member(parser);
         event->args_count = event->member_count - event->args_at;
         *ret_no_memory = !member;
         if (!member) return IDS_JSON_BAD;
-        enum ids_json_result result = next_key(scan, event->arg_keys, event->args_count, &member->key, &unused);
+        enum ids_json_result result = next_key(scan, parser->arg_keys, event->args_count, &member->key, &unused);
         if (result == IDS_JSON_END) return IDS_JSON_OK;
         if (result == IDS_JSON_OK) result = ids_json_value(scan, &member->value);
         if (result != IDS_JSON_OK) return result;
-        event->member_count++;
+        keep_member(parser, event);
     }
 }
 
 /* Behind the key of `member`, which is the next one of the event and becomes one if the reader does not understand
  * it. */
 static enum ids_json_result read_member(struct ids_json_scan *scan, enum place place, struct ids_chrome_member *member,
-                                        struct ids_chrome_event *event, int *ret_no_memory) {
+                                        struct ids_chrome_parser *parser, struct ids_chrome_event *event,
+                                        int *ret_no_memory) {
     enum ids_json_result result;
     switch (place) {
     case TS:
@@ -163,7 +170,7 @@ static enum ids_json_result read_member(struct ids_json_scan *scan, enum place p
     case ARGS:
         result = ids_json_space(scan);
         if (result != IDS_JSON_OK) return result;
-        if (*scan->at == '{') return read_args(scan, event, ret_no_memory);
+        if (*scan->at == '{') return read_args(scan, parser, event, ret_no_memory);
         break;
     default:
         break;
@@ -177,33 +184,35 @@ static enum ids_json_result read_member(struct ids_json_scan *scan, enum place p
     }
     if (place == CAT) event->cat = *value;
     if (place == ID || (place == ID2 && event->id.type == IDS_JSON_NONE)) event->id = *value;
-    event->member_count++;
+    keep_member(parser, event);
     return IDS_JSON_OK;
 }
 
-enum ids_json_result ids_chrome_event_read(struct ids_json_scan *scan, struct ids_chrome_event *event,
-                                           int *ret_no_memory) {
+enum ids_json_result ids_chrome_event_read(struct ids_json_scan *scan, struct ids_chrome_parser *parser,
+                                           struct ids_chrome_event *event, int *ret_no_memory) {
     const char *start = scan->at;
-    memset(event, 0, offsetof(struct ids_chrome_event, members));
+    const size_t first = parser->used;
+    *event = (struct ids_chrome_event){0};
     *ret_no_memory = 0;
     scan->at++;
     for (size_t number = 0;; number++) {
         enum place place;
-        struct ids_chrome_member *member = next_member(event);
+        struct ids_chrome_member *member = next_member(parser);
         *ret_no_memory = !member;
-        if (!member) return IDS_JSON_BAD;
-        enum ids_json_result result = next_key(scan, event->keys, number, &member->key, &place);
-        if (result == IDS_JSON_END) return IDS_JSON_OK;
-        if (result == IDS_JSON_OK) result = read_member(scan, place, member, event, ret_no_memory);
+        enum ids_json_result result = member ? IDS_JSON_OK : IDS_JSON_BAD;
+        if (result == IDS_JSON_OK) result = next_key(scan, parser->keys, number, &member->key, &place);
+        if (result == IDS_JSON_OK) result = read_member(scan, place, member, parser, event, ret_no_memory);
         if (result == IDS_JSON_OK) continue;
         if (result == IDS_JSON_MORE) scan->at = start;
-        return result;
+        if (result != IDS_JSON_END) parser->used = first;
+        event->members = parser->members + first;
+        return result == IDS_JSON_END ? IDS_JSON_OK : result;
     }
 }
 
-void ids_chrome_event_done(struct ids_chrome_event *event) {
-    free(event->members);
-    *event = (struct ids_chrome_event){0};
+void ids_chrome_parser_done(struct ids_chrome_parser *parser) {
+    free(parser->members);
+    *parser = (struct ids_chrome_parser){0};
 }
 
 int ids_chrome_has_arg(const struct ids_chrome_event *event, const char *key) {

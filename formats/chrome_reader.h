@@ -4,6 +4,7 @@
 #ifndef IDS_FORMATS_CHROME_READER_H
 #define IDS_FORMATS_CHROME_READER_H
 
+#include "formats/chrome_list.h"
 #include "formats/chrome_pairs.h"
 #include "formats/chrome_places.h"
 #include "formats/chrome_properties.h"
@@ -24,9 +25,16 @@ enum ids_chrome_part {
     IDS_CHROME_AT_END
 };
 
+/* What is done on the way through the file. */
+enum ids_chrome_pass {
+    IDS_CHROME_SURVEY, /* what must be known before the events are read */
+    IDS_CHROME_EVENTS, /* the events, behind it */
+    IDS_CHROME_AT_ONCE /* both, as long as nothing that must be known stands behind the first event */
+};
+
 /* What could not be kept, each to be said. */
 struct ids_chrome_losses {
-    uint64_t without_time, without_duration, out_of_range, without_begin, without_end, unknown_phases, strays, trailing;
+    uint64_t without_time, without_duration, out_of_range, without_begin, without_end, unknown_phases, trailing;
     uint64_t foreign_accounts; /* of the category of our accounts, in a file that we did not write */
     uint64_t broken;           /* elements and members with values that are no JSON */
     int64_t broken_at;
@@ -45,12 +53,15 @@ struct ids_chrome_reader {
     struct ids_json_window window;
     struct ids_json_scan *scan; /* the window's */
     enum ids_chrome_part part;
-    int first_member, bare, counting; /* counting: the first pass */
-    int has_list, has_objects;        /* traceEvents was there; it held objects */
-    int after_element;                /* a comma or the bracket must follow */
+    enum ids_chrome_pass pass;
+    int first_member, bare;
+    int has_list, has_objects; /* traceEvents was there; it held objects */
+    int in_doubt;              /* IDS_CHROME_AT_ONCE does not do */
+    struct ids_chrome_list list;
     struct ids_json_skip skip;
 
-    struct ids_chrome_event event, second;
+    struct ids_chrome_parser parser;
+    const struct ids_chrome_event *event; /* that is given to the sink */
     struct ids_chrome_scratch scratch;
     struct ids_chrome_places places;
     struct ids_chrome_properties properties;
@@ -83,8 +94,8 @@ int ids_chrome_give_pair(void *context, const struct ids_chrome_mark *begin, con
 /* Tells the sink of the host, whose times count from reader->base_ns from then on. */
 int ids_chrome_say_host(struct ids_chrome_reader *reader, struct ids_error *err);
 
-/* Counts a value that is no JSON, at `at` in the window, and was taken as it is. */
-void ids_chrome_note_broken(struct ids_chrome_reader *reader, const char *at);
+/* Counts a value that is no JSON and was taken as it is, `offset` bytes from the start of the file. */
+void ids_chrome_note_broken(struct ids_chrome_reader *reader, uint64_t offset);
 
 /* ---- chrome_losses.c ---- */
 

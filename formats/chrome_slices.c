@@ -41,8 +41,8 @@ static int add_args(struct ids_chrome_reader *reader, const struct ids_chrome_ev
     return 0;
 }
 
-void ids_chrome_note_broken(struct ids_chrome_reader *reader, const char *at) {
-    if (!reader->losses.broken++) reader->losses.broken_at = (int64_t)ids_json_window_offset(&reader->window, at);
+void ids_chrome_note_broken(struct ids_chrome_reader *reader, uint64_t offset) {
+    if (!reader->losses.broken++) reader->losses.broken_at = (int64_t)offset;
 }
 
 /* The event, with the args of a second one behind its own (the end of a B), to the sink. */
@@ -135,7 +135,7 @@ static int keep_mark(struct ids_chrome_reader *reader, struct ids_chrome_mark *m
 /* The phases of async events: b, n, e, and before them S, T or p, F. */
 static int read_async(struct ids_chrome_reader *reader, uint32_t process, int64_t ps, struct ids_text element,
                       struct ids_error *err) {
-    const struct ids_chrome_event *event = &reader->event;
+    const struct ids_chrome_event *event = reader->event;
     struct ids_text cat = cat_of(reader, event);
     struct ids_text id = {"", 0};
     if (event->id.type != IDS_JSON_NONE) id = ids_chrome_text(&reader->scratch, &event->id);
@@ -161,7 +161,7 @@ static int is_work(struct ids_chrome_reader *reader, const struct ids_chrome_pro
         return !process->works;
     case IDS_CHROME_UNKNOWN:
         reader->strange_on_device = 1;
-        return !process->works || ids_chrome_has_arg(&reader->event, "stream");
+        return !process->works || ids_chrome_has_arg(reader->event, "stream");
     default:
         return 0;
     }
@@ -170,14 +170,14 @@ static int is_work(struct ids_chrome_reader *reader, const struct ids_chrome_pro
 /* The thread that the event lies on. An arrow binds to the slice around it and stays on the thread. */
 static int thread_of(struct ids_chrome_reader *reader, uint32_t process, uint32_t *ret_thread, struct ids_error *err) {
     uint32_t layer = 0;
-    if (reader->places.processes[process].gpu && !strchr("stf", reader->event.phase)) {
-        struct ids_text cat = cat_of(reader, &reader->event);
+    if (reader->places.processes[process].gpu && !strchr("stf", reader->event->phase)) {
+        struct ids_text cat = cat_of(reader, reader->event);
         if (cat.length && !is_work(reader, &reader->places.processes[process], cat))
             layer = ids_intern(reader->sink->strings, cat.at, cat.length);
         if (layer == IDS_NO_TEXT) return ids_no_memory(err);
     }
     int code =
-        ids_chrome_thread_of(&reader->places, &reader->scratch, process, &reader->event.tid, layer, ret_thread, err);
+        ids_chrome_thread_of(&reader->places, &reader->scratch, process, &reader->event->tid, layer, ret_thread, err);
     if (!code && reader->places.threads[*ret_thread].lane_of)
         *ret_thread = reader->places.threads[*ret_thread].lane_of - 1;
     return code;
@@ -210,13 +210,13 @@ static void remember(struct ids_chrome_reader *reader, const struct ids_chrome_e
 /* Of an element that is not given to the sink, and whose values nobody reads. */
 static int look_at_nested(struct ids_chrome_reader *reader, struct ids_text element, struct ids_error *err) {
     if (ids_chrome_scratch_reset(&reader->scratch, element.length)) return ids_no_memory(err);
-    for (size_t i = 0; i < reader->event.member_count; i++)
-        ids_chrome_text(&reader->scratch, &reader->event.members[i].value);
+    for (size_t i = 0; i < reader->event->member_count; i++)
+        ids_chrome_text(&reader->scratch, &reader->event->members[i].value);
     return 0;
 }
 
 int ids_chrome_give_event(struct ids_chrome_reader *reader, struct ids_text element, struct ids_error *err) {
-    const struct ids_chrome_event *event = &reader->event;
+    const struct ids_chrome_event *event = reader->event;
     if (!event->phase && !event->member_count && event->name.type == IDS_JSON_NONE && event->ts.type == IDS_JSON_NONE)
         return 0; /* JAX ends its list with {} */
     if (event->phase == 'M') return look_at_nested(reader, element, err);
@@ -274,28 +274,33 @@ int ids_chrome_give_event(struct ids_chrome_reader *reader, struct ids_text elem
 /* ---- pairs ---- */
 
 /* Takes a kept element apart again. It was whole when it was kept. */
-static int reread(const struct ids_chrome_pairs *pairs, const struct ids_chrome_mark *mark,
-                  struct ids_chrome_event *event, struct ids_error *err) {
-    const char *text = pairs->text + mark->text_at;
+static int reread(struct ids_chrome_reader *reader, const struct ids_chrome_mark *mark,
+                  struct ids_chrome_event *ret_event, struct ids_error *err) {
+    const char *text = reader->pairs.text + mark->text_at;
     struct ids_json_scan scan = {text, text + mark->text_length, 1, NULL, NULL};
     int no_memory;
-    return ids_chrome_event_read(&scan, event, &no_memory) == IDS_JSON_OK ? 0 : ids_no_memory(err);
+    return ids_chrome_event_read(&scan, &reader->parser, ret_event, &no_memory) == IDS_JSON_OK ? 0 : ids_no_memory(err);
 }
 
 int ids_chrome_give_pair(void *context, const struct ids_chrome_mark *begin, const struct ids_chrome_mark *end,
                          struct ids_error *err) {
     struct ids_chrome_reader *reader = context;
+    struct ids_chrome_event first, second;
     int moment = end == begin;
     size_t length = begin->text_length + (end ? end->text_length : 0);
     if (ids_chrome_scratch_reset(&reader->scratch, length)) return ids_no_memory(err);
-    int code = reread(&reader->pairs, begin, &reader->event, err);
-    if (!code && end && !moment) code = reread(&reader->pairs, end, &reader->second, err);
+    reader->parser.used = 0;
+    int code = reread(reader, begin, &first, err);
+    if (!code && end && !moment) code = reread(reader, end, &second, err);
     if (code) return code;
+    first.members = reader->parser.members; /* the second one may have moved them */
+    reader->event = &first;
     reader->losses.without_end += !end;
     int64_t end_ps = end ? end->ps : reader->places.threads[begin->thread].last_ps, duration_ps;
     if (__builtin_sub_overflow(end_ps, begin->ps, &duration_ps)) duration_ps = INT64_MAX;
-    code = give(reader, begin->thread, moment ? IDS_FORM_INSTANT : IDS_FORM_SLICE, begin->ps, duration_ps,
-                &reader->event, end && !moment ? &reader->second : NULL, err);
+    code = give(reader, begin->thread, moment ? IDS_FORM_INSTANT : IDS_FORM_SLICE, begin->ps, duration_ps, &first,
+                end && !moment ? &second : NULL, err);
+    reader->event = NULL;
     if (reader->scratch.broken && !reader->losses.broken++) reader->losses.broken_at = -1; /* the window is past it */
     return code;
 }
