@@ -18,7 +18,7 @@ enum {
 struct ids_chrome_ahead {
     struct ids_json_window *window;
     struct ids_chrome_list *list;
-    struct ids_chrome_parser parser;
+    struct ids_chrome_parser *parser;
     int holds; /* the reader has batch `given` */
 
     pthread_t thread;
@@ -44,13 +44,13 @@ static int wait_for_reader(struct ids_chrome_ahead *ahead, uint64_t most) {
 }
 
 static void publish(struct ids_chrome_ahead *ahead, struct ids_chrome_batch *batch, int has_chunk) {
-    const struct ids_chrome_member *members = ahead->parser.members;
+    const struct ids_chrome_member *members = ahead->parser->members;
     for (size_t i = 0; i < batch->count; i++) { /* which were moved while they became more */
         batch->elements[i].event.members = members;
         members += batch->elements[i].event.member_count;
     }
-    batch->members = ahead->parser.members;
-    batch->member_room = ahead->parser.room;
+    batch->members = ahead->parser->members;
+    batch->member_room = ahead->parser->room;
     batch->has_chunk = has_chunk;
     pthread_mutex_lock(&ahead->lock);
     ahead->made++;
@@ -64,15 +64,15 @@ static enum ids_json_result fill(struct ids_chrome_ahead *ahead, struct ids_chro
     batch->count = 0;
     batch->at = ahead->window->at;
     batch->offset = ahead->window->offset;
-    ahead->parser.members = batch->members;
-    ahead->parser.room = batch->member_room;
-    ahead->parser.used = 0;
+    ahead->parser->members = batch->members;
+    ahead->parser->room = batch->member_room;
+    ahead->parser->used = 0;
     while (batch->count < BATCH_EVENTS) {
         int no_memory = 0;
         enum ids_json_result result = ids_chrome_list_next(list);
         if (result != IDS_JSON_OK) return result;
         struct ids_chrome_element *element = IDS_PUSH(batch->elements, batch->count, batch->room);
-        if (element) result = ids_chrome_list_take(list, &ahead->parser, element, &no_memory);
+        if (element) result = ids_chrome_list_take(list, ahead->parser, element, &no_memory);
         if (!element || no_memory) ids_no_memory(&ahead->failure);
         if (element && result != IDS_JSON_OK) batch->count--;
         if (!element || result != IDS_JSON_OK) return element ? result : IDS_JSON_BAD;
@@ -134,15 +134,21 @@ static void done(struct ids_chrome_ahead *ahead) {
         free(ahead->ring[i].elements);
         free(ahead->ring[i].members);
     }
+    ahead->parser->members = NULL; /* they were the batches' */
+    ahead->parser->used = ahead->parser->room = 0;
     free(ahead);
 }
 
 int ids_chrome_ahead_begin(struct ids_json_window *window, struct ids_chrome_list *list,
-                           struct ids_chrome_ahead **ret_ahead, struct ids_error *err) {
+                           struct ids_chrome_parser *parser, struct ids_chrome_ahead **ret_ahead,
+                           struct ids_error *err) {
     struct ids_chrome_ahead *ahead = calloc(1, sizeof *ahead);
     if (!ahead) return ids_no_memory(err);
     ahead->window = window;
     ahead->list = list;
+    ahead->parser = parser;
+    ahead->ring[0].members = parser->members;
+    ahead->ring[0].member_room = parser->room;
     window->keeps = 1;
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->changed, NULL);

@@ -33,7 +33,7 @@ static inline void keep_member(struct ids_chrome_parser *parser, struct ids_chro
 enum place { OTHER, TS, DUR, PID, TID, NAME, PHASE, ARGS, CAT, ID, ID2 };
 
 static void learn(struct ids_chrome_guess *guess, const char *start, const char *end, const struct ids_json_span *key,
-                  enum place place) {
+                  enum place place, uint16_t mark) {
     size_t length = (size_t)(end - start), first = length < sizeof guess->words ? length : sizeof guess->words;
     guess->length = 0;
     if (length > sizeof guess->text || key->escaped) return;
@@ -46,6 +46,7 @@ static void learn(struct ids_chrome_guess *guess, const char *start, const char 
     guess->key_at = (uint8_t)(key->at - start);
     guess->key_length = (uint8_t)key->length;
     guess->place = (uint8_t)place;
+    guess->mark = mark;
 }
 
 /* The scan stands where the guess stood, between the same neighbours, so the same bytes mean the same event. */
@@ -94,14 +95,14 @@ static struct ids_chrome_guess *guess_at(struct ids_chrome_guesses *places, size
 
 static inline enum ids_json_result take_guessed(struct ids_json_scan *scan, const struct ids_chrome_guess *guess,
                                                 struct ids_json_span *ret_key, enum place *ret_place) {
-    *ret_key = (struct ids_json_span){scan->at + guess->key_at, guess->key_length, IDS_JSON_STRING, 0};
+    *ret_key = (struct ids_json_span){scan->at + guess->key_at, guess->key_length, IDS_JSON_STRING, 0, guess->mark};
     *ret_place = (enum place)guess->place;
     scan->at += guess->length;
     return IDS_JSON_OK;
 }
 
 static enum ids_json_result find_key(struct ids_json_scan *scan, struct ids_chrome_guesses *places, size_t number,
-                                     struct ids_json_span *ret_key, enum place *ret_place) {
+                                     uint16_t *marks, struct ids_json_span *ret_key, enum place *ret_place) {
     int is_held;
     struct ids_chrome_guess *guess = guess_at(places, number, scan, &is_held);
     if (is_held) return take_guessed(scan, guess, ret_key, ret_place);
@@ -110,18 +111,25 @@ static enum ids_json_result find_key(struct ids_json_scan *scan, struct ids_chro
     enum ids_json_result result = ids_json_member(scan, &first, ret_key);
     if (result != IDS_JSON_OK) return result;
     *ret_place = place_of(ret_key);
-    if (guess) learn(guess, start, scan->at, ret_key, *ret_place);
+    if (!guess) return IDS_JSON_OK;
+    const uint16_t mark = *marks < UINT16_MAX ? ++*marks : 0;
+    learn(guess, start, scan->at, ret_key, *ret_place, mark);
     return IDS_JSON_OK;
 }
 
 /* The next key of an object, the `number`-th of it; mostly it is that of the element before. */
 static inline enum ids_json_result next_key(struct ids_json_scan *scan, struct ids_chrome_guesses *places,
-                                            size_t number, struct ids_json_span *ret_key, enum place *ret_place) {
+                                            size_t number, uint16_t *marks, struct ids_json_span *ret_key,
+                                            enum place *ret_place) {
+    if (scan->at < scan->end && *scan->at == '}') {
+        scan->at++;
+        return IDS_JSON_END;
+    }
     if (number < IDS_CHROME_GUESSES) {
         const struct ids_chrome_guess *guess = &places[number].of[places[number].last];
         if (holds(guess, scan)) return take_guessed(scan, guess, ret_key, ret_place);
     }
-    return find_key(scan, places, number, ret_key, ret_place);
+    return find_key(scan, places, number, marks, ret_key, ret_place);
 }
 
 /* The members of `args`. */
@@ -142,7 +150,8 @@ static enum ids_json_result read_args(struct ids_json_scan *scan, struct ids_chr
         event->args_count = event->member_count - event->args_at;
         *ret_no_memory = !member;
         if (!member) return IDS_JSON_BAD;
-        enum ids_json_result result = next_key(scan, parser->arg_keys, event->args_count, &member->key, &unused);
+        enum ids_json_result result =
+            next_key(scan, parser->arg_keys, event->args_count, &parser->marks, &member->key, &unused);
         if (result == IDS_JSON_END) return IDS_JSON_OK;
         if (result == IDS_JSON_OK) result = ids_json_value(scan, &member->value);
         if (result != IDS_JSON_OK) return result;
@@ -200,7 +209,7 @@ enum ids_json_result ids_chrome_event_read(struct ids_json_scan *scan, struct id
         struct ids_chrome_member *member = next_member(parser);
         *ret_no_memory = !member;
         enum ids_json_result result = member ? IDS_JSON_OK : IDS_JSON_BAD;
-        if (result == IDS_JSON_OK) result = next_key(scan, parser->keys, number, &member->key, &place);
+        if (result == IDS_JSON_OK) result = next_key(scan, parser->keys, number, &parser->marks, &member->key, &place);
         if (result == IDS_JSON_OK) result = read_member(scan, place, member, parser, event, ret_no_memory);
         if (result == IDS_JSON_OK) continue;
         if (result == IDS_JSON_MORE) scan->at = start;

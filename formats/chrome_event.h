@@ -5,6 +5,7 @@
 #include "lib/model/sink.h"
 #include "lib/wire/json_scan.h"
 
+/* Keys with the same mark, if it is not 0, are the same one, of one parser. */
 struct ids_chrome_member {
     struct ids_json_span key, value;
 };
@@ -16,6 +17,7 @@ struct ids_chrome_guess {
     uint8_t length; /* 0: none */
     uint8_t key_at, key_length;
     uint8_t place; /* of the element's own keys: what the reader takes it for */
+    uint16_t mark; /* of the key; 0: it has none */
 };
 enum { IDS_CHROME_GUESSES = 16, IDS_CHROME_KINDS = 2 };
 
@@ -41,6 +43,7 @@ struct ids_chrome_parser {
     struct ids_chrome_guesses keys[IDS_CHROME_GUESSES], arg_keys[IDS_CHROME_GUESSES];
     struct ids_chrome_member *members; /* of events from the first on, whoever sets `used` to 0 ends them */
     size_t used, room;
+    uint16_t marks; /* that were given */
 };
 
 /* Takes the element apart at whose bracket the scan stands, and moves the scan behind it. The event's members lie

@@ -43,10 +43,11 @@ struct ids_chrome_batch {
     int has_chunk; /* of the stream, which nobody needs after it */
 };
 
-/* Events from the scan on. Until it has ended, window and list are the thread's. */
+/* Events from the scan on. Until it has ended, window, list and parser are the thread's. */
 struct ids_chrome_ahead;
 int ids_chrome_ahead_begin(struct ids_json_window *window, struct ids_chrome_list *list,
-                           struct ids_chrome_ahead **ret_ahead, struct ids_error *err);
+                           struct ids_chrome_parser *parser, struct ids_chrome_ahead **ret_ahead,
+                           struct ids_error *err);
 /* Waits for the next batch, which is valid until the next call; NULL when none follows. */
 const struct ids_chrome_batch *ids_chrome_ahead_next(struct ids_chrome_ahead *ahead);
 /* Ends the thread, before its end too, and frees `ahead`. *ret_result is what it stopped at: IDS_JSON_END, or

@@ -40,12 +40,19 @@ struct ids_chrome_losses {
     int64_t broken_at;
 };
 
-/* Where the event before lay: writers go thread by thread, and so a map is seldom asked. */
+/* Where an event before lay: threads are few, and so a map is seldom asked. */
 struct ids_chrome_last_place {
     char pid[24], tid[24];
     uint8_t pid_length, tid_length; /* 0: not remembered */
-    uint32_t process, thread;
+    uint32_t thread;
 };
+
+/* What a key was interned as. */
+struct ids_chrome_last_key {
+    uint16_t mark; /* 0: none */
+    uint32_t key;
+};
+enum { IDS_CHROME_LAST_PLACES = 8, IDS_CHROME_LAST_KEYS = 64 };
 
 struct ids_chrome_reader {
     struct ids_source *source;
@@ -69,10 +76,11 @@ struct ids_chrome_reader {
     struct ids_chrome_survey survey;
     int strange_on_device; /* a device has events of unknown categories */
     struct ids_chrome_pairs pairs;
-    struct ids_arg *args; /* of the event; the keys of the one before stay until they are filled */
+    struct ids_arg *args; /* of the event */
     size_t arg_room;
     uint32_t counters_text;
-    struct ids_chrome_last_place last;
+    struct ids_chrome_last_place last[IDS_CHROME_LAST_PLACES];  /* by the ends of pid and tid */
+    struct ids_chrome_last_key last_keys[IDS_CHROME_LAST_KEYS]; /* by mark */
     int64_t base_ns;
     int has_base;
     uint64_t slices;

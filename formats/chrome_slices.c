@@ -14,13 +14,17 @@ static struct ids_text cat_of(struct ids_chrome_reader *reader, const struct ids
     return ids_chrome_category(&reader->scratch, event);
 }
 
-/* The key at place `i`. Events of one kind follow each other: mostly it is the key that stood there last time. */
-static int intern_key(struct ids_chrome_reader *reader, const struct ids_json_span *span, uint32_t *key) {
-    struct ids_text before = ids_strings_text(reader->sink->strings, *key);
-    if (!span->escaped && before.length == span->length && !memcmp(before.at, span->at, before.length)) return 0;
+/* Keys are few, and mostly known by their mark. */
+static int intern_key(struct ids_chrome_reader *reader, const struct ids_json_span *span, uint32_t *ret_key) {
+    struct ids_chrome_last_key *last = &reader->last_keys[span->mark % IDS_CHROME_LAST_KEYS];
+    if (span->mark && last->mark == span->mark) {
+        *ret_key = last->key;
+        return 0;
+    }
     struct ids_text text = ids_chrome_text(&reader->scratch, span);
-    *key = ids_intern(reader->sink->strings, text.at, text.length);
-    return *key == IDS_NO_TEXT ? -1 : 0;
+    *ret_key = ids_intern(reader->sink->strings, text.at, text.length);
+    *last = (struct ids_chrome_last_key){span->mark, *ret_key};
+    return *ret_key == IDS_NO_TEXT ? -1 : 0;
 }
 
 static int add_args(struct ids_chrome_reader *reader, const struct ids_chrome_event *event, uint32_t *count,
@@ -29,7 +33,6 @@ static int add_args(struct ids_chrome_reader *reader, const struct ids_chrome_ev
         size_t room = (*count + event->member_count) * 2;
         struct ids_arg *args = realloc(reader->args, room * sizeof *args);
         if (!args) return ids_no_memory(err);
-        for (size_t i = reader->arg_room; i < room; i++) args[i].key = 0;
         reader->args = args;
         reader->arg_room = room;
     }
@@ -183,27 +186,31 @@ static int thread_of(struct ids_chrome_reader *reader, uint32_t process, uint32_
     return code;
 }
 
-static int is_last(const struct ids_chrome_reader *reader, const struct ids_chrome_event *event) {
-    const struct ids_chrome_last_place *last = &reader->last;
-    return event->pid.length == last->pid_length && event->tid.length == last->tid_length && last->tid_length &&
-           !memcmp(event->pid.at, last->pid, last->pid_length) && !memcmp(event->tid.at, last->tid, last->tid_length);
+static struct ids_chrome_last_place *last_place(struct ids_chrome_reader *reader,
+                                                const struct ids_chrome_event *event) {
+    const struct ids_json_span *pid = &event->pid, *tid = &event->tid;
+    if (pid->type != IDS_JSON_NUMBER || tid->type != IDS_JSON_NUMBER) return NULL;
+    unsigned ends = (unsigned char)pid->at[pid->length - 1] + (unsigned char)tid->at[tid->length - 1] + tid->length;
+    return &reader->last[ends % IDS_CHROME_LAST_PLACES];
+}
+
+static int is_place(const struct ids_chrome_last_place *last, const struct ids_chrome_event *event) {
+    return last && event->pid.length == last->pid_length && event->tid.length == last->tid_length &&
+           !memcmp(event->tid.at, last->tid, last->tid_length) && !memcmp(event->pid.at, last->pid, last->pid_length);
 }
 
 /* Remembers numbers only: they are one place however they are written, and their processes have no second tracks
  * here. */
 static void remember(struct ids_chrome_reader *reader, const struct ids_chrome_event *event, uint32_t process,
                      uint32_t thread) {
-    struct ids_chrome_last_place *last = &reader->last;
-    last->pid_length = last->tid_length = 0;
-    if (event->pid.type != IDS_JSON_NUMBER || event->tid.type != IDS_JSON_NUMBER ||
-        event->pid.length > sizeof last->pid || event->tid.length > sizeof last->tid ||
+    struct ids_chrome_last_place *last = last_place(reader, event);
+    if (!last || event->pid.length > sizeof last->pid || event->tid.length > sizeof last->tid ||
         reader->places.processes[process].gpu)
         return;
     last->pid_length = (uint8_t)event->pid.length;
     last->tid_length = (uint8_t)event->tid.length;
     memcpy(last->pid, event->pid.at, event->pid.length);
     memcpy(last->tid, event->tid.at, event->tid.length);
-    last->process = process;
     last->thread = thread;
 }
 
@@ -220,7 +227,7 @@ int ids_chrome_give_event(struct ids_chrome_reader *reader, struct ids_text elem
     if (!event->phase && !event->member_count && event->name.type == IDS_JSON_NONE && event->ts.type == IDS_JSON_NONE)
         return 0; /* JAX ends its list with {} */
     if (event->phase == 'M') return look_at_nested(reader, element, err);
-    if (!event->phase || !strchr("XBEiIRCstfbneSTpF", event->phase)) {
+    if (event->phase != 'X' && (!event->phase || !strchr("BEiIRCstfbneSTpF", event->phase))) {
         reader->losses.unknown_phases++;
         return look_at_nested(reader, element, err);
     }
@@ -236,9 +243,10 @@ int ids_chrome_give_event(struct ids_chrome_reader *reader, struct ids_text elem
             return look_at_nested(reader, element, err);
         }
     }
-    if (event->phase == 'X' && is_last(reader, event)) {
+    const struct ids_chrome_last_place *last = event->phase == 'X' ? last_place(reader, event) : NULL;
+    if (is_place(last, event)) {
         reader->slices++;
-        return give(reader, reader->last.thread, IDS_FORM_SLICE, ps, duration_of(reader, event), event, NULL, err);
+        return give(reader, last->thread, IDS_FORM_SLICE, ps, duration_of(reader, event), event, NULL, err);
     }
     code = ids_chrome_process_of(&reader->places, &reader->scratch, &event->pid, &process, err);
     if (code) return code;

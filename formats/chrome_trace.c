@@ -106,7 +106,7 @@ static enum ids_json_result read_ahead(struct ids_chrome_reader *reader, int *re
     struct ids_chrome_ahead *ahead;
     const struct ids_chrome_batch *batch;
     enum ids_json_result result = IDS_JSON_BAD;
-    *ret_code = ids_chrome_ahead_begin(&reader->window, &reader->list, &ahead, err);
+    *ret_code = ids_chrome_ahead_begin(&reader->window, &reader->list, &reader->parser, &ahead, err);
     if (*ret_code) return result;
     while (!*ret_code && !reader->in_doubt && (batch = ids_chrome_ahead_next(ahead))) {
         if (batch->count) reader->has_objects = 1;

@@ -17,7 +17,7 @@ static void add(char text[1024], const struct ids_json_span *key, const struct i
 static void describe(const struct ids_chrome_event *event, char text[1024]) {
     const struct ids_json_span *const spans[] = {&event->name, &event->cat, &event->id, &event->pid,
                                                  &event->tid,  &event->ts,  &event->dur};
-    const struct ids_json_span number = {"123456789", 0, IDS_JSON_STRING, 0};
+    const struct ids_json_span number = {"123456789", 0, IDS_JSON_STRING, 0, 0};
     snprintf(text, 1024, "%c %u/%u", event->phase ? event->phase : '-', event->args_at, event->args_count);
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
         struct ids_json_span key = number;
