@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <zlib.h>
 
 extern const struct ids_format ids_chrome_trace_format;
 
@@ -23,6 +25,7 @@ struct record {
     size_t length, room;
     uint32_t planes, names, tracks;
     int fails_at; /* the number of the slice that is refused; 0: none */
+    int pauses;   /* now and then, so that other threads come as far ahead as they may */
     int slices;
 };
 
@@ -86,6 +89,8 @@ static int track(struct ids_sink *sink, const struct ids_track_info *info, uint3
 static int slice(struct ids_sink *sink, uint32_t on, const struct ids_slice *event, struct ids_error *err) {
     struct record *record = (struct record *)sink;
     if (++record->slices == record->fails_at) return ids_fail(err, IDS_LIMIT, "enough");
+    if (record->pauses && record->slices < 6000 && record->slices % 1000 == 500)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     put(sink, "%u %d %u %" PRId64 " %" PRId64, on, event->form, event->name, event->start_ps, event->duration_ps);
     put_args(sink, event->args, event->arg_count);
     return 0;
@@ -113,7 +118,7 @@ static int read_text(const char *json, size_t length, int may_begin_again, unsig
                                             .slice = slice,
                                             .track_end = track_end,
                                             .diag = diag};
-    struct record record = {.fails_at = fails_at};
+    struct record record = {.fails_at = fails_at, .pauses = jobs > 1};
     struct ids_error err = IDS_ERROR_INIT;
     struct ids_source *source;
     record.sink = (struct ids_sink){
@@ -220,21 +225,40 @@ static char *long_trace(unsigned kind, size_t *ret_length) {
     return json;
 }
 
+/* Another thread unpacks it, over the chunks that were given back. The caller frees. */
+static char *pack(const char *json, size_t length, size_t *ret_length) {
+    z_stream stream = {0};
+    ck_assert_int_eq(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    size_t room = deflateBound(&stream, length);
+    char *packed = malloc(room);
+    stream.next_in = (Bytef *)(uintptr_t)json;
+    stream.avail_in = (uInt)length;
+    stream.next_out = (Bytef *)packed;
+    stream.avail_out = (uInt)room;
+    ck_assert_int_eq(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    *ret_length = stream.total_out;
+    deflateEnd(&stream);
+    return packed;
+}
+
 START_TEST(ahead) {
     for (unsigned kind = 0; kind < 8; kind++) {
-        size_t length;
-        char *wanted, *got, *json = long_trace(kind, &length);
+        size_t length, packed_length;
+        char *wanted, *got, *json = long_trace(kind, &length), *packed = pack(json, length, &packed_length);
         for (int fails_at = 0; fails_at < 9000; fails_at += 4000) {
             read_text(json, length, 0, 1, fails_at, &wanted);
             if (!fails_at) ck_assert_int_gt((int)strlen(wanted), 1000);
-            for (int once = 0; once < 2; once++) {
-                int again = read_text(json, length, once, 3, fails_at, &got);
+            for (int way = 0; way < 3; way++) {
+                const int once = way > 0, is_packed = way < 2;
+                int again =
+                    read_text(is_packed ? packed : json, is_packed ? packed_length : length, once, 3, fails_at, &got);
                 ck_assert_int_eq(again, once && (kind == 4 || strstr(wanted, "enough")));
-                if (!again) ck_assert_msg(!strcmp(got, wanted), "kind %u, at once %d", kind, once);
+                if (!again) ck_assert_msg(!strcmp(got, wanted), "kind %u, once %d, packed %d", kind, once, is_packed);
                 free(got);
             }
             free(wanted);
         }
+        free(packed);
         free(json);
     }
 }
