@@ -264,4 +264,24 @@ START_TEST(ahead) {
 }
 END_TEST
 
-IDS_RUN_SUITE("chrome_passes", at_once, ahead)
+/* Keys that are known again by their marks, which are more than the reader has places for. */
+START_TEST(many_keys) {
+    enum { KEYS = 200, ROOM = 1 << 20 };
+    char *got, *json = malloc(ROOM), wanted[64];
+    size_t used = (size_t)snprintf(json, ROOM, "{\"traceEvents\":[%s", NAMES);
+    for (unsigned i = 0; i < 3 * KEYS; i++) /* of each three in a row: the second is seen again, the third known */
+        used += (size_t)snprintf(json + used, ROOM - used,
+                                 "{\"ph\":\"X\",\"pid\":2,\"tid\":%u,\"ts\":%u,\"args\":{\"k%u\":\"v%u\"}},", i % 20, i,
+                                 i / 3, i);
+    used += (size_t)snprintf(json + used, ROOM - used, "{}]}");
+    ck_assert_int_eq(read_text(json, used, 0, 1, 0, &got), 0);
+    for (unsigned i = 0; i < 3 * KEYS; i++) {
+        snprintf(wanted, sizeof wanted, " k%u='v%u'\n", i / 3, i);
+        ck_assert_msg(strstr(got, wanted) != NULL, "no%s", wanted);
+    }
+    free(got);
+    free(json);
+}
+END_TEST
+
+IDS_RUN_SUITE("chrome_passes", at_once, ahead, many_keys)
