@@ -3,7 +3,6 @@
 #include "lib/base/decimal.h"
 #include "lib/base/vec.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,22 +13,27 @@ static int is(const struct ids_json_span *span, const char *text, size_t length)
     return span->length == length && !memcmp(span->at, text, length);
 }
 
-/* A place for one more member, which counts once member_count is raised: keys and values are read where they stay. NULL
- * when memory ran out. */
-static inline struct ids_chrome_member *next_member(struct ids_chrome_event *event) {
-    if (event->member_count == event->room) {
-        struct ids_chrome_member *grown = ids_vec_grow(event->members, &event->room, sizeof *grown);
+/* A place for one more member, which counts once `used` is raised: keys and values are read where they stay. NULL when
+ * memory ran out. */
+static inline struct ids_chrome_member *next_member(struct ids_chrome_parser *parser) {
+    if (parser->used == parser->room) {
+        struct ids_chrome_member *grown = ids_vec_grow(parser->members, &parser->room, sizeof *grown);
         if (!grown) return NULL;
-        event->members = grown;
+        parser->members = grown;
     }
-    return &event->members[event->member_count];
+    return &parser->members[parser->used];
+}
+
+static inline void keep_member(struct ids_chrome_parser *parser, struct ids_chrome_event *event) {
+    parser->used++;
+    event->member_count++;
 }
 
 /* What the reader takes a key of an element for. */
 enum place { OTHER, TS, DUR, PID, TID, NAME, PHASE, ARGS, CAT, ID, ID2 };
 
 static void learn(struct ids_chrome_guess *guess, const char *start, const char *end, const struct ids_json_span *key,
-                  enum place place) {
+                  enum place place, uint16_t mark) {
     size_t length = (size_t)(end - start), first = length < sizeof guess->words ? length : sizeof guess->words;
     guess->length = 0;
     if (length > sizeof guess->text || key->escaped) return;
@@ -42,6 +46,7 @@ static void learn(struct ids_chrome_guess *guess, const char *start, const char 
     guess->key_at = (uint8_t)(key->at - start);
     guess->key_length = (uint8_t)key->length;
     guess->place = (uint8_t)place;
+    guess->mark = mark;
 }
 
 /* The scan stands where the guess stood, between the same neighbours, so the same bytes mean the same event. */
@@ -90,14 +95,14 @@ static struct ids_chrome_guess *guess_at(struct ids_chrome_guesses *places, size
 
 static inline enum ids_json_result take_guessed(struct ids_json_scan *scan, const struct ids_chrome_guess *guess,
                                                 struct ids_json_span *ret_key, enum place *ret_place) {
-    *ret_key = (struct ids_json_span){scan->at + guess->key_at, guess->key_length, IDS_JSON_STRING, 0};
+    *ret_key = (struct ids_json_span){scan->at + guess->key_at, guess->key_length, IDS_JSON_STRING, 0, guess->mark};
     *ret_place = (enum place)guess->place;
     scan->at += guess->length;
     return IDS_JSON_OK;
 }
 
 static enum ids_json_result find_key(struct ids_json_scan *scan, struct ids_chrome_guesses *places, size_t number,
-                                     struct ids_json_span *ret_key, enum place *ret_place) {
+                                     uint16_t *marks, struct ids_json_span *ret_key, enum place *ret_place) {
     int is_held;
     struct ids_chrome_guess *guess = guess_at(places, number, scan, &is_held);
     if (is_held) return take_guessed(scan, guess, ret_key, ret_place);
@@ -106,48 +111,59 @@ static enum ids_json_result find_key(struct ids_json_scan *scan, struct ids_chro
     enum ids_json_result result = ids_json_member(scan, &first, ret_key);
     if (result != IDS_JSON_OK) return result;
     *ret_place = place_of(ret_key);
-    if (guess) learn(guess, start, scan->at, ret_key, *ret_place);
+    if (!guess) return IDS_JSON_OK;
+    const uint16_t mark = *marks < UINT16_MAX ? ++*marks : 0;
+    learn(guess, start, scan->at, ret_key, *ret_place, mark);
     return IDS_JSON_OK;
 }
 
 /* The next key of an object, the `number`-th of it; mostly it is that of the element before. */
 static inline enum ids_json_result next_key(struct ids_json_scan *scan, struct ids_chrome_guesses *places,
-                                            size_t number, struct ids_json_span *ret_key, enum place *ret_place) {
+                                            size_t number, uint16_t *marks, struct ids_json_span *ret_key,
+                                            enum place *ret_place) {
+    if (scan->at < scan->end && *scan->at == '}') {
+        scan->at++;
+        return IDS_JSON_END;
+    }
     if (number < IDS_CHROME_GUESSES) {
         const struct ids_chrome_guess *guess = &places[number].of[places[number].last];
         if (holds(guess, scan)) return take_guessed(scan, guess, ret_key, ret_place);
     }
-    return find_key(scan, places, number, ret_key, ret_place);
+    return find_key(scan, places, number, marks, ret_key, ret_place);
 }
 
 /* The members of `args`. */
-static enum ids_json_result read_args(struct ids_json_scan *scan, struct ids_chrome_event *event, int *ret_no_memory) {
+static enum ids_json_result read_args(struct ids_json_scan *scan, struct ids_chrome_parser *parser,
+                                      struct ids_chrome_event *event, int *ret_no_memory) {
     if (event->args_count) { /* `args` twice: the last one counts, as for every member */
-        size_t behind = event->args_at + event->args_count;
-        memmove(event->members + event->args_at, event->members + behind,
-                (event->member_count - behind) * sizeof *event->members);
+        struct ids_chrome_member *args = parser->members + (parser->used - event->member_count) + event->args_at;
+        const uint32_t behind = event->member_count - event->args_at - event->args_count;
+        memmove(args, args + event->args_count, behind * sizeof *args);
         event->member_count -= event->args_count;
+        parser->used -= event->args_count;
     }
     event->args_at = event->member_count;
     scan->at++;
     for (;;) {
         enum place unused;
-        struct ids_chrome_member *member = next_member(event);
+        struct ids_chrome_member *member = next_member(parser);
         event->args_count = event->member_count - event->args_at;
         *ret_no_memory = !member;
         if (!member) return IDS_JSON_BAD;
-        enum ids_json_result result = next_key(scan, event->arg_keys, event->args_count, &member->key, &unused);
+        enum ids_json_result result =
+            next_key(scan, parser->arg_keys, event->args_count, &parser->marks, &member->key, &unused);
         if (result == IDS_JSON_END) return IDS_JSON_OK;
         if (result == IDS_JSON_OK) result = ids_json_value(scan, &member->value);
         if (result != IDS_JSON_OK) return result;
-        event->member_count++;
+        keep_member(parser, event);
     }
 }
 
 /* Behind the key of `member`, which is the next one of the event and becomes one if the reader does not understand
  * it. */
 static enum ids_json_result read_member(struct ids_json_scan *scan, enum place place, struct ids_chrome_member *member,
-                                        struct ids_chrome_event *event, int *ret_no_memory) {
+                                        struct ids_chrome_parser *parser, struct ids_chrome_event *event,
+                                        int *ret_no_memory) {
     enum ids_json_result result;
     switch (place) {
     case TS:
@@ -163,7 +179,7 @@ static enum ids_json_result read_member(struct ids_json_scan *scan, enum place p
     case ARGS:
         result = ids_json_space(scan);
         if (result != IDS_JSON_OK) return result;
-        if (*scan->at == '{') return read_args(scan, event, ret_no_memory);
+        if (*scan->at == '{') return read_args(scan, parser, event, ret_no_memory);
         break;
     default:
         break;
@@ -177,33 +193,35 @@ static enum ids_json_result read_member(struct ids_json_scan *scan, enum place p
     }
     if (place == CAT) event->cat = *value;
     if (place == ID || (place == ID2 && event->id.type == IDS_JSON_NONE)) event->id = *value;
-    event->member_count++;
+    keep_member(parser, event);
     return IDS_JSON_OK;
 }
 
-enum ids_json_result ids_chrome_event_read(struct ids_json_scan *scan, struct ids_chrome_event *event,
-                                           int *ret_no_memory) {
+enum ids_json_result ids_chrome_event_read(struct ids_json_scan *scan, struct ids_chrome_parser *parser,
+                                           struct ids_chrome_event *event, int *ret_no_memory) {
     const char *start = scan->at;
-    memset(event, 0, offsetof(struct ids_chrome_event, members));
+    const size_t first = parser->used;
+    *event = (struct ids_chrome_event){0};
     *ret_no_memory = 0;
     scan->at++;
     for (size_t number = 0;; number++) {
         enum place place;
-        struct ids_chrome_member *member = next_member(event);
+        struct ids_chrome_member *member = next_member(parser);
         *ret_no_memory = !member;
-        if (!member) return IDS_JSON_BAD;
-        enum ids_json_result result = next_key(scan, event->keys, number, &member->key, &place);
-        if (result == IDS_JSON_END) return IDS_JSON_OK;
-        if (result == IDS_JSON_OK) result = read_member(scan, place, member, event, ret_no_memory);
+        enum ids_json_result result = member ? IDS_JSON_OK : IDS_JSON_BAD;
+        if (result == IDS_JSON_OK) result = next_key(scan, parser->keys, number, &parser->marks, &member->key, &place);
+        if (result == IDS_JSON_OK) result = read_member(scan, place, member, parser, event, ret_no_memory);
         if (result == IDS_JSON_OK) continue;
         if (result == IDS_JSON_MORE) scan->at = start;
-        return result;
+        if (result != IDS_JSON_END) parser->used = first;
+        event->members = parser->members + first;
+        return result == IDS_JSON_END ? IDS_JSON_OK : result;
     }
 }
 
-void ids_chrome_event_done(struct ids_chrome_event *event) {
-    free(event->members);
-    *event = (struct ids_chrome_event){0};
+void ids_chrome_parser_done(struct ids_chrome_parser *parser) {
+    free(parser->members);
+    *parser = (struct ids_chrome_parser){0};
 }
 
 int ids_chrome_has_arg(const struct ids_chrome_event *event, const char *key) {

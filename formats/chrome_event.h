@@ -5,6 +5,7 @@
 #include "lib/model/sink.h"
 #include "lib/wire/json_scan.h"
 
+/* Keys with the same mark, if it is not 0, are the same one, of one parser. */
 struct ids_chrome_member {
     struct ids_json_span key, value;
 };
@@ -16,6 +17,7 @@ struct ids_chrome_guess {
     uint8_t length; /* 0: none */
     uint8_t key_at, key_length;
     uint8_t place; /* of the element's own keys: what the reader takes it for */
+    uint16_t mark; /* of the key; 0: it has none */
 };
 enum { IDS_CHROME_GUESSES = 16, IDS_CHROME_KINDS = 2 };
 
@@ -26,25 +28,30 @@ struct ids_chrome_guesses {
 };
 
 struct ids_chrome_event {
-    char phase;                                            /* 'X', 'M', ...; 0 where there is none */
     struct ids_json_span name, cat, id, pid, tid, ts, dur; /* type IDS_JSON_NONE where absent */
     /* Everything else that the element says: members beside the ones above but ph (cat and id are there too), then the
      * members of `args`. */
-    size_t member_count;
-    size_t args_at, args_count; /* which of them are those of `args` */
-    struct ids_chrome_member *members;
-    size_t room;
-    /* Elements of one writer have the same keys in the same order: those of the elements before, by place, are
-     * looked for first. */
-    struct ids_chrome_guesses keys[IDS_CHROME_GUESSES], arg_keys[IDS_CHROME_GUESSES];
+    const struct ids_chrome_member *members;
+    uint32_t member_count;
+    uint32_t args_at, args_count; /* which of them are those of `args` */
+    char phase;                   /* 'X', 'M', ...; 0 where there is none */
 };
 
-/* Takes the element apart at whose bracket the scan stands, and moves the scan behind it. `event` is {0} at first, and
- * may be used again and again; ids_chrome_event_done frees it. IDS_JSON_MORE leaves the scan where it was;
+/* What takes elements apart, {0} at first. Elements of one writer have the same keys in the same order: those of the
+ * elements before, by place, are looked for first. */
+struct ids_chrome_parser {
+    struct ids_chrome_guesses keys[IDS_CHROME_GUESSES], arg_keys[IDS_CHROME_GUESSES];
+    struct ids_chrome_member *members; /* of events from the first on, whoever sets `used` to 0 ends them */
+    size_t used, room;
+    uint16_t marks; /* that were given */
+};
+
+/* Takes the element apart at whose bracket the scan stands, and moves the scan behind it. The event's members lie
+ * behind those that the parser has, and are moved when it is used again. IDS_JSON_MORE leaves the scan where it was;
  * *ret_no_memory is set, with IDS_JSON_BAD, when memory ran out. */
-enum ids_json_result ids_chrome_event_read(struct ids_json_scan *scan, struct ids_chrome_event *event,
-                                           int *ret_no_memory);
-void ids_chrome_event_done(struct ids_chrome_event *event);
+enum ids_json_result ids_chrome_event_read(struct ids_json_scan *scan, struct ids_chrome_parser *parser,
+                                           struct ids_chrome_event *ret_event, int *ret_no_memory);
+void ids_chrome_parser_done(struct ids_chrome_parser *parser);
 
 int ids_chrome_has_arg(const struct ids_chrome_event *event, const char *key);
 

@@ -14,13 +14,17 @@ static struct ids_text cat_of(struct ids_chrome_reader *reader, const struct ids
     return ids_chrome_category(&reader->scratch, event);
 }
 
-/* The key at place `i`. Events of one kind follow each other: mostly it is the key that stood there last time. */
-static int intern_key(struct ids_chrome_reader *reader, const struct ids_json_span *span, uint32_t *key) {
-    struct ids_text before = ids_strings_text(reader->sink->strings, *key);
-    if (!span->escaped && before.length == span->length && !memcmp(before.at, span->at, before.length)) return 0;
+/* Keys are few, and mostly known by their mark. */
+static int intern_key(struct ids_chrome_reader *reader, const struct ids_json_span *span, uint32_t *ret_key) {
+    struct ids_chrome_last_key *last = &reader->last_keys[span->mark % IDS_CHROME_LAST_KEYS];
+    if (span->mark && last->mark == span->mark) {
+        *ret_key = last->key;
+        return 0;
+    }
     struct ids_text text = ids_chrome_text(&reader->scratch, span);
-    *key = ids_intern(reader->sink->strings, text.at, text.length);
-    return *key == IDS_NO_TEXT ? -1 : 0;
+    *ret_key = ids_intern(reader->sink->strings, text.at, text.length);
+    *last = (struct ids_chrome_last_key){span->mark, *ret_key};
+    return *ret_key == IDS_NO_TEXT ? -1 : 0;
 }
 
 static int add_args(struct ids_chrome_reader *reader, const struct ids_chrome_event *event, uint32_t *count,
@@ -29,7 +33,6 @@ static int add_args(struct ids_chrome_reader *reader, const struct ids_chrome_ev
         size_t room = (*count + event->member_count) * 2;
         struct ids_arg *args = realloc(reader->args, room * sizeof *args);
         if (!args) return ids_no_memory(err);
-        for (size_t i = reader->arg_room; i < room; i++) args[i].key = 0;
         reader->args = args;
         reader->arg_room = room;
     }
@@ -41,8 +44,8 @@ static int add_args(struct ids_chrome_reader *reader, const struct ids_chrome_ev
     return 0;
 }
 
-void ids_chrome_note_broken(struct ids_chrome_reader *reader, const char *at) {
-    if (!reader->losses.broken++) reader->losses.broken_at = (int64_t)ids_json_window_offset(&reader->window, at);
+void ids_chrome_note_broken(struct ids_chrome_reader *reader, uint64_t offset) {
+    if (!reader->losses.broken++) reader->losses.broken_at = (int64_t)offset;
 }
 
 /* The event, with the args of a second one behind its own (the end of a B), to the sink. */
@@ -135,7 +138,7 @@ static int keep_mark(struct ids_chrome_reader *reader, struct ids_chrome_mark *m
 /* The phases of async events: b, n, e, and before them S, T or p, F. */
 static int read_async(struct ids_chrome_reader *reader, uint32_t process, int64_t ps, struct ids_text element,
                       struct ids_error *err) {
-    const struct ids_chrome_event *event = &reader->event;
+    const struct ids_chrome_event *event = reader->event;
     struct ids_text cat = cat_of(reader, event);
     struct ids_text id = {"", 0};
     if (event->id.type != IDS_JSON_NONE) id = ids_chrome_text(&reader->scratch, &event->id);
@@ -161,7 +164,7 @@ static int is_work(struct ids_chrome_reader *reader, const struct ids_chrome_pro
         return !process->works;
     case IDS_CHROME_UNKNOWN:
         reader->strange_on_device = 1;
-        return !process->works || ids_chrome_has_arg(&reader->event, "stream");
+        return !process->works || ids_chrome_has_arg(reader->event, "stream");
     default:
         return 0;
     }
@@ -170,57 +173,61 @@ static int is_work(struct ids_chrome_reader *reader, const struct ids_chrome_pro
 /* The thread that the event lies on. An arrow binds to the slice around it and stays on the thread. */
 static int thread_of(struct ids_chrome_reader *reader, uint32_t process, uint32_t *ret_thread, struct ids_error *err) {
     uint32_t layer = 0;
-    if (reader->places.processes[process].gpu && !strchr("stf", reader->event.phase)) {
-        struct ids_text cat = cat_of(reader, &reader->event);
+    if (reader->places.processes[process].gpu && !strchr("stf", reader->event->phase)) {
+        struct ids_text cat = cat_of(reader, reader->event);
         if (cat.length && !is_work(reader, &reader->places.processes[process], cat))
             layer = ids_intern(reader->sink->strings, cat.at, cat.length);
         if (layer == IDS_NO_TEXT) return ids_no_memory(err);
     }
     int code =
-        ids_chrome_thread_of(&reader->places, &reader->scratch, process, &reader->event.tid, layer, ret_thread, err);
+        ids_chrome_thread_of(&reader->places, &reader->scratch, process, &reader->event->tid, layer, ret_thread, err);
     if (!code && reader->places.threads[*ret_thread].lane_of)
         *ret_thread = reader->places.threads[*ret_thread].lane_of - 1;
     return code;
 }
 
-static int is_last(const struct ids_chrome_reader *reader, const struct ids_chrome_event *event) {
-    const struct ids_chrome_last_place *last = &reader->last;
-    return event->pid.length == last->pid_length && event->tid.length == last->tid_length && last->tid_length &&
-           !memcmp(event->pid.at, last->pid, last->pid_length) && !memcmp(event->tid.at, last->tid, last->tid_length);
+static struct ids_chrome_last_place *last_place(struct ids_chrome_reader *reader,
+                                                const struct ids_chrome_event *event) {
+    const struct ids_json_span *pid = &event->pid, *tid = &event->tid;
+    if (pid->type != IDS_JSON_NUMBER || tid->type != IDS_JSON_NUMBER) return NULL;
+    unsigned ends = (unsigned char)pid->at[pid->length - 1] + (unsigned char)tid->at[tid->length - 1] + tid->length;
+    return &reader->last[ends % IDS_CHROME_LAST_PLACES];
+}
+
+static int is_place(const struct ids_chrome_last_place *last, const struct ids_chrome_event *event) {
+    return last && event->pid.length == last->pid_length && event->tid.length == last->tid_length &&
+           !memcmp(event->tid.at, last->tid, last->tid_length) && !memcmp(event->pid.at, last->pid, last->pid_length);
 }
 
 /* Remembers numbers only: they are one place however they are written, and their processes have no second tracks
  * here. */
 static void remember(struct ids_chrome_reader *reader, const struct ids_chrome_event *event, uint32_t process,
                      uint32_t thread) {
-    struct ids_chrome_last_place *last = &reader->last;
-    last->pid_length = last->tid_length = 0;
-    if (event->pid.type != IDS_JSON_NUMBER || event->tid.type != IDS_JSON_NUMBER ||
-        event->pid.length > sizeof last->pid || event->tid.length > sizeof last->tid ||
+    struct ids_chrome_last_place *last = last_place(reader, event);
+    if (!last || event->pid.length > sizeof last->pid || event->tid.length > sizeof last->tid ||
         reader->places.processes[process].gpu)
         return;
     last->pid_length = (uint8_t)event->pid.length;
     last->tid_length = (uint8_t)event->tid.length;
     memcpy(last->pid, event->pid.at, event->pid.length);
     memcpy(last->tid, event->tid.at, event->tid.length);
-    last->process = process;
     last->thread = thread;
 }
 
 /* Of an element that is not given to the sink, and whose values nobody reads. */
 static int look_at_nested(struct ids_chrome_reader *reader, struct ids_text element, struct ids_error *err) {
     if (ids_chrome_scratch_reset(&reader->scratch, element.length)) return ids_no_memory(err);
-    for (size_t i = 0; i < reader->event.member_count; i++)
-        ids_chrome_text(&reader->scratch, &reader->event.members[i].value);
+    for (size_t i = 0; i < reader->event->member_count; i++)
+        ids_chrome_text(&reader->scratch, &reader->event->members[i].value);
     return 0;
 }
 
 int ids_chrome_give_event(struct ids_chrome_reader *reader, struct ids_text element, struct ids_error *err) {
-    const struct ids_chrome_event *event = &reader->event;
+    const struct ids_chrome_event *event = reader->event;
     if (!event->phase && !event->member_count && event->name.type == IDS_JSON_NONE && event->ts.type == IDS_JSON_NONE)
         return 0; /* JAX ends its list with {} */
     if (event->phase == 'M') return look_at_nested(reader, element, err);
-    if (!event->phase || !strchr("XBEiIRCstfbneSTpF", event->phase)) {
+    if (event->phase != 'X' && (!event->phase || !strchr("BEiIRCstfbneSTpF", event->phase))) {
         reader->losses.unknown_phases++;
         return look_at_nested(reader, element, err);
     }
@@ -236,9 +243,10 @@ int ids_chrome_give_event(struct ids_chrome_reader *reader, struct ids_text elem
             return look_at_nested(reader, element, err);
         }
     }
-    if (event->phase == 'X' && is_last(reader, event)) {
+    const struct ids_chrome_last_place *last = event->phase == 'X' ? last_place(reader, event) : NULL;
+    if (is_place(last, event)) {
         reader->slices++;
-        return give(reader, reader->last.thread, IDS_FORM_SLICE, ps, duration_of(reader, event), event, NULL, err);
+        return give(reader, last->thread, IDS_FORM_SLICE, ps, duration_of(reader, event), event, NULL, err);
     }
     code = ids_chrome_process_of(&reader->places, &reader->scratch, &event->pid, &process, err);
     if (code) return code;
@@ -274,28 +282,33 @@ int ids_chrome_give_event(struct ids_chrome_reader *reader, struct ids_text elem
 /* ---- pairs ---- */
 
 /* Takes a kept element apart again. It was whole when it was kept. */
-static int reread(const struct ids_chrome_pairs *pairs, const struct ids_chrome_mark *mark,
-                  struct ids_chrome_event *event, struct ids_error *err) {
-    const char *text = pairs->text + mark->text_at;
+static int reread(struct ids_chrome_reader *reader, const struct ids_chrome_mark *mark,
+                  struct ids_chrome_event *ret_event, struct ids_error *err) {
+    const char *text = reader->pairs.text + mark->text_at;
     struct ids_json_scan scan = {text, text + mark->text_length, 1, NULL, NULL};
     int no_memory;
-    return ids_chrome_event_read(&scan, event, &no_memory) == IDS_JSON_OK ? 0 : ids_no_memory(err);
+    return ids_chrome_event_read(&scan, &reader->parser, ret_event, &no_memory) == IDS_JSON_OK ? 0 : ids_no_memory(err);
 }
 
 int ids_chrome_give_pair(void *context, const struct ids_chrome_mark *begin, const struct ids_chrome_mark *end,
                          struct ids_error *err) {
     struct ids_chrome_reader *reader = context;
+    struct ids_chrome_event first, second;
     int moment = end == begin;
     size_t length = begin->text_length + (end ? end->text_length : 0);
     if (ids_chrome_scratch_reset(&reader->scratch, length)) return ids_no_memory(err);
-    int code = reread(&reader->pairs, begin, &reader->event, err);
-    if (!code && end && !moment) code = reread(&reader->pairs, end, &reader->second, err);
+    reader->parser.used = 0;
+    int code = reread(reader, begin, &first, err);
+    if (!code && end && !moment) code = reread(reader, end, &second, err);
     if (code) return code;
+    first.members = reader->parser.members; /* the second one may have moved them */
+    reader->event = &first;
     reader->losses.without_end += !end;
     int64_t end_ps = end ? end->ps : reader->places.threads[begin->thread].last_ps, duration_ps;
     if (__builtin_sub_overflow(end_ps, begin->ps, &duration_ps)) duration_ps = INT64_MAX;
-    code = give(reader, begin->thread, moment ? IDS_FORM_INSTANT : IDS_FORM_SLICE, begin->ps, duration_ps,
-                &reader->event, end && !moment ? &reader->second : NULL, err);
+    code = give(reader, begin->thread, moment ? IDS_FORM_INSTANT : IDS_FORM_SLICE, begin->ps, duration_ps, &first,
+                end && !moment ? &second : NULL, err);
+    reader->event = NULL;
     if (reader->scratch.broken && !reader->losses.broken++) reader->losses.broken_at = -1; /* the window is past it */
     return code;
 }

@@ -53,8 +53,8 @@ static enum ids_chrome_family look_at_category(struct ids_chrome_survey *survey,
 }
 
 /* What a device's event tells of its process. */
-static int note_work(struct ids_chrome_survey *survey, enum ids_chrome_family family, struct ids_error *err) {
-    const struct ids_chrome_event *event = &survey->event;
+static int note_work(struct ids_chrome_survey *survey, const struct ids_chrome_event *event,
+                     enum ids_chrome_family family, struct ids_error *err) {
     uint32_t index;
     int code = ids_chrome_process_of(survey->places, &survey->scratch, &event->pid, &index, err);
     if (code) return code;
@@ -67,8 +67,8 @@ static int note_work(struct ids_chrome_survey *survey, enum ids_chrome_family fa
     return 0;
 }
 
-static int note_accounts(struct ids_chrome_survey *survey, struct ids_error *err) {
-    const struct ids_chrome_event *event = &survey->event;
+static int note_accounts(struct ids_chrome_survey *survey, const struct ids_chrome_event *event,
+                         struct ids_error *err) {
     uint32_t process, thread;
     int code = ids_chrome_process_of(survey->places, &survey->scratch, &event->pid, &process, err);
     if (!code) code = ids_chrome_thread_of(survey->places, &survey->scratch, process, &event->tid, 0, &thread, err);
@@ -76,22 +76,33 @@ static int note_accounts(struct ids_chrome_survey *survey, struct ids_error *err
     return code;
 }
 
-static int take_apart(struct ids_chrome_survey *survey, struct ids_text element, struct ids_error *err) {
-    struct ids_json_scan scan = {element.at, element.at + element.length, 1, NULL, NULL};
-    struct ids_chrome_event *event = &survey->event;
-    int no_memory, known;
-    if (ids_chrome_event_read(&scan, event, &no_memory) != IDS_JSON_OK)
-        return no_memory ? ids_no_memory(err) : 0; /* the second pass says what is wrong with it */
+/* What the event tells of its place. */
+static int look_at_event(struct ids_chrome_survey *survey, const struct ids_chrome_event *event,
+                         struct ids_text element, struct ids_error *err) {
+    int known;
+    if (event->phase != 'M' && event->cat.type != IDS_JSON_STRING) return 0;
     if (ids_chrome_scratch_reset(&survey->scratch, element.length)) return ids_no_memory(err);
     if (event->phase == 'M') {
+        survey->tells = 1;
         int code = ids_chrome_metadata(survey->places, &survey->scratch, event, &known, err);
         if (!code && !known) survey->unknown_metadata++;
         return code;
     }
     enum ids_chrome_family family =
         ids_chrome_family_of(survey->categories, ids_chrome_category(&survey->scratch, event), 0);
-    if (family == IDS_CHROME_ACCOUNT) return note_accounts(survey, err);
-    return family == IDS_CHROME_AROUND ? 0 : note_work(survey, family, err);
+    if (family == IDS_CHROME_AROUND) return 0;
+    survey->tells = 1;
+    return family == IDS_CHROME_ACCOUNT ? note_accounts(survey, event, err) : note_work(survey, event, family, err);
+}
+
+static int take_apart(struct ids_chrome_survey *survey, struct ids_text element, struct ids_error *err) {
+    struct ids_json_scan scan = {element.at, element.at + element.length, 1, NULL, NULL};
+    struct ids_chrome_event event;
+    int no_memory;
+    survey->parser.used = 0;
+    if (ids_chrome_event_read(&scan, &survey->parser, &event, &no_memory) != IDS_JSON_OK)
+        return no_memory ? ids_no_memory(err) : 0; /* the second pass says what is wrong with it */
+    return look_at_event(survey, &event, element, err);
 }
 
 enum ids_json_result ids_chrome_survey_element(struct ids_chrome_survey *survey, struct ids_json_scan *scan,
@@ -110,7 +121,17 @@ enum ids_json_result ids_chrome_survey_element(struct ids_chrome_survey *survey,
     return IDS_JSON_OK;
 }
 
+int ids_chrome_survey_event(struct ids_chrome_survey *survey, const struct ids_chrome_event *event,
+                            struct ids_text element, struct ids_error *err) {
+    if (survey->clock.near_count >= NEAR_ENOUGH) return look_at_event(survey, event, element, err);
+    struct ids_json_scan scan = {element.at, element.at + element.length, 1, NULL, NULL};
+    int code = 0;
+    enum ids_json_result result = ids_chrome_survey_element(survey, &scan, &code, err);
+    survey->tells |= result != IDS_JSON_OK || survey->clock.is_far;
+    return code;
+}
+
 void ids_chrome_survey_done(struct ids_chrome_survey *survey) {
-    ids_chrome_event_done(&survey->event);
+    ids_chrome_parser_done(&survey->parser);
     free(survey->scratch.at);
 }

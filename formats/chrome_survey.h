@@ -19,15 +19,19 @@ struct ids_chrome_clock {
 struct ids_chrome_survey {
     struct ids_chrome_places *places;
     struct ids_chrome_categories *categories;
-    struct ids_chrome_event event;
+    struct ids_chrome_parser parser;
     struct ids_chrome_scratch scratch;
     struct ids_chrome_clock clock;
     uint64_t unknown_metadata;
+    int tells; /* an element told something of a place or of the clock; whoever wants to know sets it to 0 */
 };
 
 /* Passes the element at whose bracket the scan stands; IDS_JSON_MORE leaves the scan where it was. */
 enum ids_json_result ids_chrome_survey_element(struct ids_chrome_survey *survey, struct ids_json_scan *scan,
                                                int *ret_code, struct ids_error *err);
+/* The same for one that was taken apart, where no first pass is made. */
+int ids_chrome_survey_event(struct ids_chrome_survey *survey, const struct ids_chrome_event *event,
+                            struct ids_text element, struct ids_error *err);
 void ids_chrome_survey_done(struct ids_chrome_survey *survey);
 
 #endif

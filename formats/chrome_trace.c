@@ -22,12 +22,15 @@
  *   them.
  *
  * The file is read twice, because names must be known before events and Kineto writes names last. The first pass skips
- * most elements (chrome_survey.c); another thread unpacks the file at the same time. What an event becomes is in
+ * most elements (chrome_survey.c). Where the sink allows it, one that names its places first, as JAX does, is read at
+ * once, until something stands behind the events that a first pass would have told before. Another thread unpacks the
+ * file at the same time, and one more takes elements apart (chrome_ahead.c). What an event becomes is in
  * chrome_slices.c, what could not be kept in chrome_losses.c.
  */
 #include "formats/chrome_bid.h"
 #include "formats/chrome_reader.h"
 
+#include "lib/base/parallel.h"
 #include "lib/model/format.h"
 
 #include <inttypes.h>
@@ -46,62 +49,98 @@ static int corrupt(const struct ids_chrome_reader *reader, struct ids_error *err
                     ids_json_window_offset(&reader->window, reader->scan->at));
 }
 
-static enum ids_json_result element(struct ids_chrome_reader *reader, int *ret_code, struct ids_error *err) {
-    struct ids_json_scan *scan = reader->scan;
-    const char *start = scan->at;
-    int no_memory;
-    reader->has_objects = 1;
-    if (reader->counting) return ids_chrome_survey_element(&reader->survey, scan, ret_code, err);
-    scan->broken = reader->scratch.broken = NULL;
-    enum ids_json_result result = ids_chrome_event_read(scan, &reader->event, &no_memory);
-    if (no_memory) *ret_code = ids_no_memory(err);
-    if (result != IDS_JSON_OK) return result;
-    *ret_code = ids_chrome_give_event(reader, (struct ids_text){start, (uint32_t)(scan->at - start)}, err);
-    if (scan->broken || reader->scratch.broken)
-        ids_chrome_note_broken(reader, scan->broken ? scan->broken : reader->scratch.broken);
-    return IDS_JSON_OK;
+static void doubt(struct ids_chrome_reader *reader) {
+    reader->in_doubt = 1;
 }
 
-static enum ids_json_result elements(struct ids_chrome_reader *reader, int *ret_code, struct ids_error *err) {
-    struct ids_json_scan *scan = reader->scan;
-    enum ids_json_result result = ids_json_space(scan);
-    if (result != IDS_JSON_OK) return result;
-    if (*scan->at == ',' && reader->after_element) {
-        scan->at++;
-        reader->after_element = 0;
-        return IDS_JSON_OK;
+/* In the only pass: what the event tells of others comes in time only if none was given yet. */
+static int look_at_once(struct ids_chrome_reader *reader, struct ids_text element, struct ids_error *err) {
+    reader->survey.tells = 0;
+    int code = ids_chrome_survey_event(&reader->survey, reader->event, element, err);
+    const int is_metadata = reader->event->phase == 'M';
+    if (code || (is_metadata && !reader->has_base)) return code;
+    /* Nor is it of a writer that names places first. */
+    if (reader->survey.tells || !reader->places.process_count) doubt(reader);
+    return reader->has_base || reader->in_doubt ? 0 : ids_chrome_find_devices(&reader->places, err);
+}
+
+/* `at` in the text of the element is `offset` bytes from the start of the file. */
+static int give_element(struct ids_chrome_reader *reader, const struct ids_chrome_element *element, const char *at,
+                        uint64_t offset, struct ids_error *err) {
+    reader->scratch.broken = NULL;
+    reader->event = &element->event;
+    int code = reader->pass == IDS_CHROME_AT_ONCE ? look_at_once(reader, element->text, err) : 0;
+    if (!code && !reader->in_doubt) code = ids_chrome_give_event(reader, element->text, err);
+    const char *broken = element->broken ? element->broken : reader->scratch.broken;
+    if (broken) ids_chrome_note_broken(reader, offset + (uint64_t)(broken - at));
+    return code;
+}
+
+static enum ids_json_result element(struct ids_chrome_reader *reader, int *ret_code, struct ids_error *err) {
+    struct ids_chrome_element element;
+    int no_memory = 0;
+    reader->has_objects = 1;
+    if (reader->pass == IDS_CHROME_SURVEY) {
+        enum ids_json_result result = ids_chrome_survey_element(&reader->survey, reader->scan, ret_code, err);
+        if (result == IDS_JSON_OK) reader->list.after_element = 1;
+        return result;
     }
-    if (*scan->at == ']') {
-        scan->at++;
-        reader->part = reader->bare ? IDS_CHROME_AT_END : IDS_CHROME_AT_MEMBERS;
-        return IDS_JSON_OK;
-    }
-    if (reader->after_element || *scan->at == ',') {
-        scan->why = reader->after_element ? "',' or ']'" : "an event";
-        return IDS_JSON_BAD;
-    }
-    const int object = *scan->at == '{';
-    struct ids_json_span stray;
-    result = object ? element(reader, ret_code, err) : ids_json_value(scan, &stray);
-    if (result != IDS_JSON_OK) return result;
-    reader->after_element = 1;
-    reader->losses.strays += !reader->counting && !object;
+    reader->parser.used = 0;
+    enum ids_json_result result = ids_chrome_list_take(&reader->list, &reader->parser, &element, &no_memory);
+    if (no_memory) *ret_code = ids_no_memory(err);
+    if (result == IDS_JSON_OK)
+        *ret_code = give_element(reader, &element, reader->window.at, reader->window.offset, err);
     return result;
 }
 
-/* A member beside the list whose value nobody reads: it is passed over, and said where it is no JSON. */
-static enum ids_json_result check_member(struct ids_chrome_reader *reader, int *ret_code, struct ids_error *err) {
+static enum ids_json_result elements(struct ids_chrome_reader *reader, int *ret_code, struct ids_error *err) {
+    enum ids_json_result result = ids_chrome_list_next(&reader->list);
+    if (result == IDS_JSON_OK) return element(reader, ret_code, err);
+    if (result != IDS_JSON_END) return result;
+    reader->part = reader->bare ? IDS_CHROME_AT_END : IDS_CHROME_AT_MEMBERS;
+    return IDS_JSON_OK;
+}
+
+/* The elements that follow, while another thread takes apart what comes behind them. It stops where they end. */
+static enum ids_json_result read_ahead(struct ids_chrome_reader *reader, int *ret_code, struct ids_error *err) {
+    struct ids_chrome_ahead *ahead;
+    const struct ids_chrome_batch *batch;
+    enum ids_json_result result = IDS_JSON_BAD;
+    *ret_code = ids_chrome_ahead_begin(&reader->window, &reader->list, &reader->parser, &ahead, err);
+    if (*ret_code) return result;
+    while (!*ret_code && !reader->in_doubt && (batch = ids_chrome_ahead_next(ahead))) {
+        if (batch->count) reader->has_objects = 1;
+        for (size_t i = 0; i < batch->count && !*ret_code && !reader->in_doubt; i++)
+            *ret_code = give_element(reader, &batch->elements[i], batch->at, batch->offset, err);
+    }
+    struct ids_error of_thread = IDS_ERROR_INIT;
+    int code = ids_chrome_ahead_end(ahead, &result, &of_thread);
+    if (code && !*ret_code) *ret_code = ids_error_pass(err, &of_thread);
+    if (result != IDS_JSON_END) return result;
+    reader->part = reader->bare ? IDS_CHROME_AT_END : IDS_CHROME_AT_MEMBERS;
+    return IDS_JSON_OK;
+}
+
+static void note_broken(struct ids_chrome_reader *reader, const char *at) {
+    ids_chrome_note_broken(reader, ids_json_window_offset(&reader->window, at));
+}
+
+/* A member beside the list that is told what it is, if it is `wanted`; and said where it is no JSON. */
+static enum ids_json_result check_member(struct ids_chrome_reader *reader, const struct ids_json_span *key, int wanted,
+                                         int *ret_code, struct ids_error *err) {
     struct ids_json_scan *scan = reader->scan;
     struct ids_json_span value;
     const char *broken = NULL;
     enum ids_json_result result = ids_json_value(scan, &value);
     if (result != IDS_JSON_OK) return result;
+    if (wanted) *ret_code = ids_chrome_property(&reader->places, key, &value, &reader->properties, err);
+    if (*ret_code) return IDS_JSON_OK;
     if (ids_chrome_scratch_reset(&reader->scratch, value.length)) {
         *ret_code = ids_no_memory(err);
         return IDS_JSON_OK;
     }
     ids_json_minify(&value, reader->scratch.at, &broken);
-    if (broken) ids_chrome_note_broken(reader, broken);
+    if (broken) note_broken(reader, broken);
     return IDS_JSON_OK;
 }
 
@@ -109,6 +148,7 @@ static enum ids_json_result member(struct ids_chrome_reader *reader, int *ret_co
     struct ids_json_scan *scan = reader->scan;
     const char *start = scan->at;
     const int first = reader->first_member;
+    int wanted = 0; /* now, and by somebody */
     struct ids_json_span key, value;
     scan->broken = NULL;
     enum ids_json_result result = ids_json_member(scan, &reader->first_member, &key);
@@ -120,12 +160,18 @@ static enum ids_json_result member(struct ids_chrome_reader *reader, int *ret_co
         if (*scan->at == '[' && ids_text_is((struct ids_text){key.at, (uint32_t)key.length}, "traceEvents")) {
             scan->at++;
             reader->has_list = 1;
-            reader->after_element = 0;
+            reader->list.after_element = 0;
             reader->part = IDS_CHROME_AT_ELEMENTS;
             return IDS_JSON_OK;
         }
-        if (opens && !reader->counting && scan->end - start <= CHECKED_BYTES) {
-            result = check_member(reader, ret_code, err);
+        wanted = reader->pass != IDS_CHROME_EVENTS && ids_chrome_property_wanted(&key);
+        const int is_large = opens && scan->end - start > CHECKED_BYTES;
+        if (wanted && reader->pass == IDS_CHROME_AT_ONCE && (reader->has_base || is_large)) {
+            doubt(reader);
+            return IDS_JSON_OK;
+        }
+        if (opens && reader->pass != IDS_CHROME_SURVEY && !is_large) {
+            result = check_member(reader, &key, wanted, ret_code, err);
             if (result != IDS_JSON_MORE || !scan->whole) {
                 if (result == IDS_JSON_MORE) {
                     scan->at = start;
@@ -134,15 +180,15 @@ static enum ids_json_result member(struct ids_chrome_reader *reader, int *ret_co
                 return result;
             }
         }
-        if (opens && (!reader->counting || !ids_chrome_property_wanted(&key))) {
+        if (opens && (reader->pass != IDS_CHROME_SURVEY || !wanted)) {
             reader->skip = (struct ids_json_skip){0};
             reader->part = IDS_CHROME_IN_MEMBER;
             return IDS_JSON_OK;
         }
         result = ids_json_value(scan, &value);
     }
-    if (result == IDS_JSON_OK && scan->broken && !reader->counting) ids_chrome_note_broken(reader, scan->broken);
-    if (result == IDS_JSON_OK && reader->counting && ids_chrome_property_wanted(&key))
+    if (result == IDS_JSON_OK && scan->broken && reader->pass != IDS_CHROME_SURVEY) note_broken(reader, scan->broken);
+    if (result == IDS_JSON_OK && wanted)
         *ret_code = ids_chrome_property(&reader->places, &key, &value, &reader->properties, err);
     if (result == IDS_JSON_MORE) {
         scan->at = start;
@@ -164,7 +210,7 @@ static enum ids_json_result begin(struct ids_chrome_reader *reader) {
     }
     scan->at++;
     reader->first_member = 1;
-    reader->after_element = 0;
+    reader->list.after_element = 0;
     reader->part = reader->bare ? IDS_CHROME_AT_ELEMENTS : IDS_CHROME_AT_MEMBERS;
     return IDS_JSON_OK;
 }
@@ -212,14 +258,20 @@ static int damaged_source(struct ids_chrome_reader *reader, int *ret_code, struc
 }
 
 /* One pass over the file. *ret_cut is the offset at which an element that ends early begins, or -1. */
-static int pass(struct ids_chrome_reader *reader, int counting, int64_t *ret_cut, struct ids_error *err) {
-    reader->counting = counting;
+static int pass(struct ids_chrome_reader *reader, enum ids_chrome_pass pass, int64_t *ret_cut, struct ids_error *err) {
+    int goes_ahead = 0;
+    reader->pass = pass;
     reader->part = IDS_CHROME_AT_START;
+    reader->list.strays = 0;
     *ret_cut = -1;
     int code = ids_json_window_open(&reader->window, reader->source, err);
     while (!code) {
-        enum ids_json_result result = step(reader, &code, err);
-        if (code || result == IDS_JSON_END) break;
+        enum ids_json_result result = goes_ahead ? read_ahead(reader, &code, err) : step(reader, &code, err);
+        goes_ahead = 0;
+        if (code || result == IDS_JSON_END || reader->in_doubt) break;
+        if (reader->places.is_written && pass == IDS_CHROME_AT_ONCE) doubt(reader);
+        if (result == IDS_JSON_BAD && pass == IDS_CHROME_AT_ONCE) doubt(reader); /* a first pass may say it better */
+        if (reader->in_doubt) break;
         if (result == IDS_JSON_BAD && damaged_source(reader, &code, err)) {
             *ret_cut = (int64_t)ids_json_window_offset(&reader->window, reader->scan->at);
             break;
@@ -230,6 +282,8 @@ static int pass(struct ids_chrome_reader *reader, int counting, int64_t *ret_cut
             break;
         }
         if (result == IDS_JSON_MORE) code = ids_json_window_read_on(&reader->window, err);
+        goes_ahead = result == IDS_JSON_MORE && pass != IDS_CHROME_SURVEY && reader->part == IDS_CHROME_AT_ELEMENTS &&
+                     !reader->scan->whole && ids_jobs() > 1;
     }
     ids_json_window_close(&reader->window);
     return code;
@@ -246,19 +300,20 @@ static int end_tracks(struct ids_chrome_reader *reader, struct ids_error *err) {
     return code;
 }
 
-static int read_passes(struct ids_chrome_reader *reader, struct ids_error *err) {
-    int64_t cut;
+static int read_passes(struct ids_chrome_reader *reader, int at_once, struct ids_error *err) {
+    int64_t cut = -1;
     reader->counters_text = ids_intern_z(reader->sink->strings, "counters");
     if (reader->counters_text == IDS_NO_TEXT) return ids_no_memory(err);
-    int code = pass(reader, 1, &cut, err);
-    if (!code) code = ids_chrome_find_devices(&reader->places, err);
-    if (!code) code = pass(reader, 0, &cut, err);
+    int code = pass(reader, at_once ? IDS_CHROME_AT_ONCE : IDS_CHROME_SURVEY, &cut, err);
+    if (!code && !reader->has_base) code = ids_chrome_find_devices(&reader->places, err);
+    if (!code && !at_once) code = pass(reader, IDS_CHROME_EVENTS, &cut, err);
+    if (reader->in_doubt) return code;
     if (!code)
         code = ids_chrome_pairs_match(&reader->pairs, ids_chrome_give_pair, reader, &reader->losses.without_begin, err);
     if (code) return code;
     if (!reader->has_list && cut < 0)
         return ids_fail(err, IDS_UNSUPPORTED, "JSON, but not a trace: it has no list 'traceEvents'");
-    if (!reader->has_objects && reader->losses.strays)
+    if (!reader->has_objects && reader->list.strays)
         return ids_fail(err, IDS_UNSUPPORTED, "JSON, but not a trace: its list holds no events");
     if (!reader->has_base) {
         if (cut >= 0)
@@ -275,22 +330,37 @@ static int read_passes(struct ids_chrome_reader *reader, struct ids_error *err) 
     return code ? code : ids_chrome_say_losses(reader, err);
 }
 
-static int chrome_read(struct ids_source *source, struct ids_sink *sink, struct ids_error *err) {
+/* *ret_in_doubt: only with a first pass; *ret_too_late: and not into this sink. */
+static int read_file(struct ids_source *source, struct ids_sink *sink, int at_once, int *ret_in_doubt,
+                     int *ret_too_late, struct ids_error *err) {
     struct ids_chrome_reader reader = {.source = source, .sink = sink, .first_ps = INT64_MAX, .last_ps = INT64_MIN};
     reader.properties.rank = -1;
     reader.places.sink = sink;
     reader.survey = (struct ids_chrome_survey){.places = &reader.places, .categories = &reader.categories};
     reader.scan = &reader.window.scan;
-    int code = read_passes(&reader, err);
+    reader.list.scan = reader.scan;
+    int code = read_passes(&reader, at_once, err);
+    *ret_in_doubt = reader.in_doubt || (at_once && code && code != IDS_NOMEM);
+    *ret_too_late = reader.has_base;
     ids_chrome_survey_done(&reader.survey);
-    ids_chrome_event_done(&reader.event);
-    ids_chrome_event_done(&reader.second);
+    ids_chrome_parser_done(&reader.parser);
     ids_chrome_pairs_done(&reader.pairs);
     ids_chrome_places_done(&reader.places);
     free(reader.scratch.at);
     free(reader.args);
     ids_json_window_done(&reader.window);
     return code;
+}
+
+static int chrome_read(struct ids_source *source, struct ids_sink *sink, struct ids_error *err) {
+    int in_doubt, too_late;
+    if (!sink->may_begin_again) return read_file(source, sink, 0, &in_doubt, &too_late, err);
+    int code = read_file(source, sink, 1, &in_doubt, &too_late, err);
+    if (!in_doubt || code == IDS_NOMEM) return code;
+    *err = (struct ids_error)IDS_ERROR_INIT;
+    if (!too_late) return read_file(source, sink, 0, &in_doubt, &too_late, err);
+    sink->begins_again = 1;
+    return ids_fail(err, IDS_LIMIT, "what the events are stands behind them");
 }
 
 static const char *const suffixes[] = {".trace.json.gz", ".trace.json", NULL};

@@ -25,8 +25,10 @@ static int grow(struct ids_json_window *window, size_t room, struct ids_error *e
     return 0;
 }
 
-static int next_bytes(struct ids_json_window *window, uint8_t **ret_bytes, size_t *ret_length, struct ids_error *err) {
-    int code = ids_stream_next(window->stream, ret_bytes, ret_length, err);
+static int next_bytes(struct ids_json_window *window, int keeps, uint8_t **ret_bytes, size_t *ret_length,
+                      struct ids_error *err) {
+    int code = keeps ? ids_stream_take(window->stream, ret_bytes, ret_length, err)
+                     : ids_stream_next(window->stream, ret_bytes, ret_length, err);
     window->scan.whole = !*ret_length;
     return code;
 }
@@ -37,7 +39,7 @@ static int read_on_in_place(struct ids_json_window *window, size_t rest, struct 
     size_t length = 0;
     if (rest) memcpy(window->rest, window->scan.at, rest);
     window->offset = ids_json_window_offset(window, window->scan.at);
-    int code = next_bytes(window, &bytes, &length, err);
+    int code = next_bytes(window, window->keeps, &bytes, &length, err);
     if (code) return code;
     window->at = (char *)bytes - rest;
     if (rest) memcpy(bytes - rest, window->rest, rest);
@@ -59,7 +61,7 @@ static int read_on_in_buffer(struct ids_json_window *window, size_t rest, struct
     do {
         uint8_t *bytes;
         size_t length = 0;
-        code = next_bytes(window, &bytes, &length, err);
+        code = next_bytes(window, 0, &bytes, &length, err);
         if (!code && length) code = grow(window, used + length, err);
         if (code) return code;
         if (length) memcpy(window->buffer + used, bytes, length);
@@ -79,12 +81,17 @@ int ids_json_window_read_on(struct ids_json_window *window, struct ids_error *er
                         "an element of traceEvents, or a member beside it, of more than %d MiB (offset %" PRIu64 ")",
                         ELEMENT_LIMIT >> 20, ids_json_window_offset(window, window->scan.at));
     }
-    return rest <= IDS_STREAM_HEADROOM ? read_on_in_place(window, rest, err) : read_on_in_buffer(window, rest, err);
+    return ids_json_window_gathers(window) ? read_on_in_buffer(window, rest, err) : read_on_in_place(window, rest, err);
+}
+
+int ids_json_window_gathers(const struct ids_json_window *window) {
+    return window->scan.end - window->scan.at > IDS_STREAM_HEADROOM;
 }
 
 int ids_json_window_open(struct ids_json_window *window, struct ids_source *source, struct ids_error *err) {
     window->at = window->rest;
     window->offset = 0;
+    window->keeps = 0;
     window->scan = (struct ids_json_scan){window->rest, window->rest, 0, NULL, NULL};
     return ids_stream_open(source, &window->stream, err);
 }

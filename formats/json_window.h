@@ -11,6 +11,7 @@
 
 struct ids_json_window {
     struct ids_json_scan scan; /* `whole` once nothing follows */
+    int keeps;                 /* 1: chunks that were moved on from are given back by others (ids_stream_give_back) */
     /* the window's own */
     struct ids_stream *stream;
     char *at;
@@ -26,6 +27,9 @@ int ids_json_window_open(struct ids_json_window *window, struct ids_source *sour
 /* Reads on, keeping what the scan has not used yet; pointers into the window are void then. IDS_LIMIT where one
  * element, or a member beside the list, is larger than 64 MiB. */
 int ids_json_window_read_on(struct ids_json_window *window, struct ids_error *err);
+/* Whether reading on needs the window's buffer, or what lies in it: pointers into earlier windows are void then too,
+ * and of a window that keeps them no chunk but the last one may be in use. */
+int ids_json_window_gathers(const struct ids_json_window *window);
 /* Reads to the end, which is when a damaged gzip file says that it is one. The scan is left as it was. */
 int ids_json_window_drain(struct ids_json_window *window, struct ids_error *err);
 /* Where in the file `at`, a place of the scan, lies. */

@@ -71,19 +71,17 @@ static int take_apart(const char *text, size_t length, struct decimal *ret) {
  * trace. */
 static int scale_plain(const char *text, size_t length, int places, __int128 *ret_value) {
     static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
+    const char *at = text, *end = text + length;
     uint64_t mantissa = 0;
-    size_t point = length;
+    size_t behind = 0;
     if (!length || length > 19 || (size_t)places >= sizeof powers / sizeof *powers || !is_digit(*text)) return 0;
-    for (size_t i = 0; i < length; i++) {
-        if (is_digit(text[i]))
-            mantissa = mantissa * 10 + (unsigned)(text[i] - '0');
-        else if (text[i] == '.' && point == length && i + 1 < length)
-            point = i;
-        else
-            return 0;
+    while (at < end && is_digit(*at)) mantissa = mantissa * 10 + (unsigned)(*at++ - '0');
+    if (at < end) {
+        if (*at++ != '.' || at == end) return 0;
+        behind = (size_t)(end - at);
+        while (at < end && is_digit(*at)) mantissa = mantissa * 10 + (unsigned)(*at++ - '0');
     }
-    size_t behind = point == length ? 0 : length - point - 1;
-    if (behind > (size_t)places || (point == length && length > 18)) return 0;
+    if (at < end || behind > (size_t)places || (!behind && length > 18)) return 0;
     *ret_value = (__int128)mantissa * (__int128)powers[(size_t)places - behind];
     return 1;
 }

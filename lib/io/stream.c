@@ -5,12 +5,13 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    CHUNK_BYTES = 256 << 10, /* stays in the second-level cache between the two threads */
-    RING = 4,
+    CHUNK_BYTES = 256 << 10,     /* stays in the second-level cache between the two threads */
+    RING = IDS_STREAM_TAKEN + 2, /* one more is unpacked, and one waits */
 };
 
 struct chunk {
@@ -19,23 +20,23 @@ struct chunk {
     size_t length;
 };
 
-/* Chunk i of the content lies in ring[i % RING]. Chunks [given, made) belong to the reader, the others to the
- * thread. */
+/* Chunk i of the content lies in ring[i % RING]. Chunks [given, made) belong to the reader, who has taken those below
+ * `taken`; the others belong to the thread. */
 struct ids_stream {
     struct ids_source *source;
     uint64_t at;               /* bytes given out */
-    int held;                  /* the reader still looks at chunk `given` */
+    uint64_t taken;            /* of the thread that takes */
     struct ids_gunzip *gunzip; /* NULL: no thread, the bytes are read as they are */
 
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
-    uint64_t made, given;
-    int ended; /* the thread is done; `failure` or the gunzip's cut say how */
-    int stop;  /* nobody reads on */
+    uint64_t made, given; /* without a thread nothing is made before it is taken */
+    int ended;            /* the thread is done; `failure` or the gunzip's cut say how */
+    int stop;             /* nobody reads on */
     struct ids_error failure;
 
-    struct chunk ring[]; /* RING, or one without a thread */
+    struct chunk ring[RING];
 };
 
 /* ---- the thread ---- */
@@ -82,25 +83,25 @@ static int start(struct ids_stream *stream, struct ids_error *err) {
 
 /* ---- the reader ---- */
 
+static void done(struct ids_stream *stream) {
+    pthread_cond_destroy(&stream->changed);
+    pthread_mutex_destroy(&stream->lock);
+    if (stream->gunzip) ids_gunzip_free(stream->gunzip);
+    free(stream);
+}
+
 int ids_stream_open(struct ids_source *source, struct ids_stream **ret_stream, struct ids_error *err) {
-    int packed = ids_source_packed(source);
-    size_t chunks = packed ? RING : 1;
-    struct ids_stream *stream = malloc(sizeof *stream + chunks * sizeof *stream->ring);
+    struct ids_stream *stream = malloc(sizeof *stream);
     if (!stream) return ids_no_memory(err);
-    memset(stream, 0, sizeof *stream); /* not the ring: untouched chunks cost nothing */
+    memset(stream, 0, offsetof(struct ids_stream, ring)); /* not the ring: untouched chunks cost nothing */
     stream->source = source;
-    if (packed) {
+    pthread_mutex_init(&stream->lock, NULL);
+    pthread_cond_init(&stream->changed, NULL);
+    if (ids_source_packed(source)) {
         int code = ids_gunzip_new(source, &stream->gunzip, err);
+        if (!code) code = start(stream, err);
         if (code) {
-            free(stream);
-            return code;
-        }
-        pthread_mutex_init(&stream->lock, NULL);
-        pthread_cond_init(&stream->changed, NULL);
-        code = start(stream, err);
-        if (code) {
-            ids_gunzip_free(stream->gunzip);
-            free(stream);
+            done(stream);
             return code;
         }
     }
@@ -116,43 +117,51 @@ void ids_stream_close(struct ids_stream *stream) {
         pthread_cond_signal(&stream->changed);
         pthread_mutex_unlock(&stream->lock);
         pthread_join(stream->thread, NULL);
-        pthread_cond_destroy(&stream->changed);
-        pthread_mutex_destroy(&stream->lock);
-        ids_gunzip_free(stream->gunzip);
     }
-    free(stream);
+    done(stream);
 }
 
-static int next_plain(struct ids_stream *stream, struct ids_error *err) {
-    struct chunk *chunk = stream->ring;
-    return ids_source_copy(stream->source, stream->at, chunk->bytes, CHUNK_BYTES, &chunk->length, err);
-}
-
-/* Gives the chunk back that the reader held, and waits for the next one. *ret_chunk is NULL at the end. */
-static void next_unpacked(struct ids_stream *stream, struct chunk **ret_chunk) {
+/* Waits for the next chunk; 0 at the end. */
+static int wait_for_chunk(struct ids_stream *stream) {
     pthread_mutex_lock(&stream->lock);
-    if (stream->held) {
-        stream->given++;
-        pthread_cond_signal(&stream->changed);
-    }
-    while (stream->made == stream->given && !stream->ended) pthread_cond_wait(&stream->changed, &stream->lock);
-    stream->held = stream->made != stream->given;
-    *ret_chunk = stream->held ? &stream->ring[stream->given % RING] : NULL;
+    while (stream->made == stream->taken && !stream->ended) pthread_cond_wait(&stream->changed, &stream->lock);
+    int more = stream->made != stream->taken;
+    pthread_mutex_unlock(&stream->lock);
+    return more;
+}
+
+static int unpacked(struct ids_stream *stream, struct chunk *chunk, struct ids_error *err) {
+    if (wait_for_chunk(stream)) return 0;
+    if (stream->failure.code) return ids_error_pass(err, &stream->failure);
+    chunk->length = 0; /* the thread is done with it */
+    ids_source_set_cut(stream->source, ids_gunzip_cut(stream->gunzip), stream->at);
+    return 0;
+}
+
+int ids_stream_take(struct ids_stream *stream, uint8_t **ret_bytes, size_t *ret_length, struct ids_error *err) {
+    struct chunk *chunk = &stream->ring[stream->taken % RING];
+    int code = stream->gunzip
+                   ? unpacked(stream, chunk, err)
+                   : ids_source_copy(stream->source, stream->at, chunk->bytes, CHUNK_BYTES, &chunk->length, err);
+    if (code) return code;
+    *ret_bytes = chunk->bytes;
+    *ret_length = chunk->length;
+    stream->taken += chunk->length > 0;
+    stream->at += chunk->length;
+    return 0;
+}
+
+void ids_stream_give_back(struct ids_stream *stream) {
+    pthread_mutex_lock(&stream->lock);
+    stream->given++;
+    pthread_cond_signal(&stream->changed);
     pthread_mutex_unlock(&stream->lock);
 }
 
 int ids_stream_next(struct ids_stream *stream, uint8_t **ret_bytes, size_t *ret_length, struct ids_error *err) {
-    struct chunk *chunk = stream->ring;
-    if (!stream->gunzip) {
-        int code = next_plain(stream, err);
-        if (code) return code;
-    } else {
-        next_unpacked(stream, &chunk);
-        if (!chunk && stream->failure.code) return ids_error_pass(err, &stream->failure);
-        if (!chunk) ids_source_set_cut(stream->source, ids_gunzip_cut(stream->gunzip), stream->at);
-    }
-    *ret_bytes = chunk ? chunk->bytes : stream->ring->bytes;
-    *ret_length = chunk ? chunk->length : 0;
-    stream->at += *ret_length;
-    return 0;
+    pthread_mutex_lock(&stream->lock);
+    stream->given = stream->taken;
+    pthread_cond_signal(&stream->changed);
+    pthread_mutex_unlock(&stream->lock);
+    return ids_stream_take(stream, ret_bytes, ret_length, err);
 }

@@ -21,4 +21,10 @@ int ids_stream_next(struct ids_stream *stream, uint8_t **ret_bytes, size_t *ret_
 /* Also before the end: the thread is told and waited for. NULL is fine. */
 void ids_stream_close(struct ids_stream *stream);
 
+/* For a reader that looks at some chunks at a time: as ids_stream_next, but the bytes stay valid until they are given
+ * back, the oldest first, by this thread or another one. ids_stream_next gives back all that was taken before. */
+enum { IDS_STREAM_TAKEN = 4 }; /* at most, the one that is taken with it */
+int ids_stream_take(struct ids_stream *stream, uint8_t **ret_bytes, size_t *ret_length, struct ids_error *err);
+void ids_stream_give_back(struct ids_stream *stream);
+
 #endif

@@ -225,6 +225,10 @@ struct ids_sink {
     struct ids_strings *strings;
     const struct ids_sink_parts *parts; /* NULL: it is told everything in order */
     int complete; /* 1 until a format finds that the file ends early; then the format sets 0 and says so in diag */
+    /* What may stand at the end of a file changes what its first events are, in some formats. 1: such a format may give
+     * them at once, as if nothing of that came; where it comes, the format sets `begins_again` and fails, and its
+     * caller reads the file into another sink, with 0 here. */
+    uint8_t may_begin_again, begins_again;
     /* What the file is called without its endings, where a run has several: no two hosts have the same, as
      * TensorBoard's layout has it, though two processes of a machine say the same of it. Else 0, the empty text. */
     uint32_t file_name;

@@ -35,16 +35,35 @@ void ids_bound_trace(struct ids_builder *builder, const struct ids_run_files *ru
     ids_builder_put_far(builder, ids_temporary_on_disk, most / 2 < FAR_BYTES ? most / 2 : FAR_BYTES);
 }
 
+/* Of a run of one file; a pipe cannot be read twice, and of many files all would be. */
+static int may_begin_again(const struct ids_run_files *run) {
+    return run->file_count == 1 && run->files[0].size;
+}
+
+/* *ret_builder is the caller's also where this fails. */
+static int read_into(const struct ids_engine *engine, const struct ids_run_files *run, int64_t until_ps,
+                     int by_partials, struct ids_builder **ret_builder, const char **ret_format,
+                     struct ids_error *err) {
+    for (int again = may_begin_again(run);; again = 0) {
+        int code = ids_builder_new(ret_builder, err);
+        if (code) return code;
+        struct ids_sink *sink = ids_builder_sink(*ret_builder);
+        ids_bound_trace(*ret_builder, run, until_ps);
+        sink->may_begin_again = again != 0;
+        code = by_partials ? ids_read_by_partials(engine, run, *ret_builder, ids_trace_bytes_most(run), ret_format, err)
+                           : ids_read_run(engine, run, sink, ret_format, err);
+        if (!sink->begins_again) return code;
+        *err = (struct ids_error)IDS_ERROR_INIT;
+        ids_builder_free(*ret_builder);
+        *ret_builder = NULL;
+    }
+}
+
 /* *ret_trace is NULL when it does not fit, and *until_ps then up to where it would. */
 static int try_trace(const struct ids_engine *engine, const struct ids_run_files *run, int64_t *until_ps,
                      int by_partials, struct ids_trace **ret_trace, const char **ret_format, struct ids_error *err) {
-    struct ids_builder *builder;
-    const uint64_t most_bytes = ids_trace_bytes_most(run);
-    int code = ids_builder_new(&builder, err);
-    if (code) return code;
-    ids_bound_trace(builder, run, *until_ps);
-    code = by_partials ? ids_read_by_partials(engine, run, builder, most_bytes, ret_format, err)
-                       : ids_read_run(engine, run, ids_builder_sink(builder), ret_format, err);
+    struct ids_builder *builder = NULL;
+    int code = read_into(engine, run, *until_ps, by_partials, &builder, ret_format, err);
     int fits = !code && !ids_builder_overflowed(builder, until_ps);
     if (fits) ids_engine_progress(engine, "joining events");
     if (fits && (code = ids_builder_finish(builder, ret_trace, err))) ids_error_at(err, "'%s'", run->path);

@@ -245,14 +245,14 @@ static enum ids_json_result string_value(struct ids_json_scan *scan, struct ids_
     const char *start = scan->at + 1, *broken = NULL, *end = find_special(start, scan->end);
     int escaped = 0;
     if (end < scan->end && *end == '"') { /* nearly every one */
-        *ret_value = (struct ids_json_span){start, (size_t)(end - start), IDS_JSON_STRING, 0};
+        *ret_value = (struct ids_json_span){start, (uint32_t)(end - start), IDS_JSON_STRING, 0, 0};
         scan->at = end + 1;
         return IDS_JSON_OK;
     }
     end = string_end(start, scan->end, &escaped, &broken);
     if (!end) return IDS_JSON_MORE;
     if (broken) note_broken(&scan->broken, broken);
-    *ret_value = (struct ids_json_span){start, (size_t)(end - 1 - start), IDS_JSON_STRING, (uint8_t)escaped};
+    *ret_value = (struct ids_json_span){start, (uint32_t)(end - 1 - start), IDS_JSON_STRING, (uint8_t)escaped, 0};
     scan->at = end;
     return IDS_JSON_OK;
 }
@@ -302,7 +302,7 @@ static enum ids_json_result number_value(struct ids_json_scan *scan, struct ids_
     const char *at = number_end(scan->at, scan->end, &right);
     if (at == scan->end && !scan->whole) return IDS_JSON_MORE;
     if (!right) note_broken(&scan->broken, scan->at);
-    *ret_value = (struct ids_json_span){scan->at, (size_t)(at - scan->at), IDS_JSON_NUMBER, 0};
+    *ret_value = (struct ids_json_span){scan->at, (uint32_t)(at - scan->at), IDS_JSON_NUMBER, 0, 0};
     scan->at = at;
     return IDS_JSON_OK;
 }
@@ -324,7 +324,7 @@ static enum ids_json_result word_value(struct ids_json_scan *scan, struct ids_js
         if (memcmp(scan->at, words[i].word, compared) != 0) continue;
         if (compared < length) return scan->whole ? bad(scan, scan->at, "a value") : IDS_JSON_MORE;
         if (words[i].foreign) note_broken(&scan->broken, scan->at);
-        *ret_value = (struct ids_json_span){scan->at, length, words[i].type, 0};
+        *ret_value = (struct ids_json_span){scan->at, (uint32_t)length, words[i].type, 0, 0};
         scan->at += length;
         return IDS_JSON_OK;
     }
@@ -349,8 +349,8 @@ __attribute__((noinline)) static enum ids_json_result any_value(struct ids_json_
         const char *value = scan->at;
         result = ids_json_skip(scan, &skip);
         if (result == IDS_JSON_OK) {
-            *ret_value = (struct ids_json_span){value, (size_t)(scan->at - value),
-                                                c == '{' ? IDS_JSON_OBJECT : IDS_JSON_ARRAY, 0};
+            *ret_value = (struct ids_json_span){value, (uint32_t)(scan->at - value),
+                                                c == '{' ? IDS_JSON_OBJECT : IDS_JSON_ARRAY, 0, 0};
         }
     } else {
         result = word_value(scan, ret_value);
@@ -365,7 +365,7 @@ enum ids_json_result ids_json_value(struct ids_json_scan *scan, struct ids_json_
     if (at < end && *at == '"') {
         const char *close = find_special(at + 1, end);
         if (close < end && *close == '"') {
-            *ret_value = (struct ids_json_span){at + 1, (size_t)(close - at - 1), IDS_JSON_STRING, 0};
+            *ret_value = (struct ids_json_span){at + 1, (uint32_t)(close - at - 1), IDS_JSON_STRING, 0, 0};
             scan->at = close + 1;
             return IDS_JSON_OK;
         }
@@ -373,7 +373,7 @@ enum ids_json_result ids_json_value(struct ids_json_scan *scan, struct ids_json_
         int right;
         const char *behind = number_end(at, end, &right);
         if (behind < end && right) {
-            *ret_value = (struct ids_json_span){at, (size_t)(behind - at), IDS_JSON_NUMBER, 0};
+            *ret_value = (struct ids_json_span){at, (uint32_t)(behind - at), IDS_JSON_NUMBER, 0, 0};
             scan->at = behind;
             return IDS_JSON_OK;
         }

@@ -31,9 +31,10 @@ enum ids_json_type {
 
 struct ids_json_span {
     const char *at;
-    size_t length;
+    uint32_t length; /* a window is shorter than 4 GiB */
     uint8_t type;    /* enum ids_json_type */
     uint8_t escaped; /* a string with backslashes: ids_json_unescape */
+    uint16_t mark;   /* 0: for whoever wants to know the span again */
 };
 
 struct ids_json_scan {

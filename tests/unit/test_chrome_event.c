@@ -17,15 +17,15 @@ static void add(char text[1024], const struct ids_json_span *key, const struct i
 static void describe(const struct ids_chrome_event *event, char text[1024]) {
     const struct ids_json_span *const spans[] = {&event->name, &event->cat, &event->id, &event->pid,
                                                  &event->tid,  &event->ts,  &event->dur};
-    const struct ids_json_span number = {"123456789", 0, IDS_JSON_STRING, 0};
-    snprintf(text, 1024, "%c %zu/%zu", event->phase ? event->phase : '-', event->args_at, event->args_count);
+    const struct ids_json_span number = {"123456789", 0, IDS_JSON_STRING, 0, 0};
+    snprintf(text, 1024, "%c %u/%u", event->phase ? event->phase : '-', event->args_at, event->args_count);
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
         struct ids_json_span key = number;
         key.at += i;
         key.length = 1;
         if (spans[i]->type != IDS_JSON_NONE) add(text, &key, spans[i]);
     }
-    for (size_t i = 0; i < event->member_count; i++) add(text, &event->members[i].key, &event->members[i].value);
+    for (uint32_t i = 0; i < event->member_count; i++) add(text, &event->members[i].key, &event->members[i].value);
 }
 
 static const struct {
@@ -61,7 +61,8 @@ static const struct {
 enum { COUNT = sizeof table / sizeof *table };
 
 START_TEST(any_order) {
-    struct ids_chrome_event event = {0};
+    struct ids_chrome_parser parser = {0};
+    struct ids_chrome_event event;
     char said[1024], room[4096];
     int no_memory;
     /* Every pair, one behind the other; and much behind them, for near the end of a window nothing is guessed. */
@@ -70,18 +71,19 @@ START_TEST(any_order) {
         const char *wanted = table[round % 2 ? round / 2 % COUNT : round / 2 / COUNT].said;
         int length = snprintf(room, sizeof room, "%s%*s", element, 100, "");
         struct ids_json_scan scan = {room, room + length, 0, NULL, NULL};
-        ck_assert_int_eq(ids_chrome_event_read(&scan, &event, &no_memory), IDS_JSON_OK);
+        ck_assert_int_eq(ids_chrome_event_read(&scan, &parser, &event, &no_memory), IDS_JSON_OK);
         ck_assert_ptr_eq(scan.at, room + strlen(element));
         describe(&event, said);
         ck_assert_str_eq(said, wanted);
     }
-    ids_chrome_event_done(&event);
+    ids_chrome_parser_done(&parser);
 }
 END_TEST
 
 /* A window that ends inside: the scan stays where it was; with all of it the element is read, guesses or not. */
 START_TEST(any_end) {
-    struct ids_chrome_event event = {0};
+    struct ids_chrome_parser parser = {0};
+    struct ids_chrome_event event;
     char said[1024];
     int no_memory;
     for (int i = 0; i < COUNT; i++) {
@@ -91,7 +93,7 @@ START_TEST(any_end) {
             ck_assert_ptr_nonnull(window);
             memcpy(window, table[i].element, end);
             struct ids_json_scan scan = {window, window + end, 0, NULL, NULL};
-            enum ids_json_result result = ids_chrome_event_read(&scan, &event, &no_memory);
+            enum ids_json_result result = ids_chrome_event_read(&scan, &parser, &event, &no_memory);
             ck_assert_int_eq(result, end == length ? IDS_JSON_OK : IDS_JSON_MORE);
             ck_assert_ptr_eq(scan.at, end == length ? window + end : window);
             if (end == length) describe(&event, said);
@@ -99,7 +101,7 @@ START_TEST(any_end) {
         }
         ck_assert_str_eq(said, table[i].said);
     }
-    ids_chrome_event_done(&event);
+    ids_chrome_parser_done(&parser);
 }
 END_TEST
 

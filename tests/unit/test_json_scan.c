@@ -204,14 +204,14 @@ START_TEST(texts) {
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char to[64];
-        struct ids_json_span span = {table[i].text, strlen(table[i].text), IDS_JSON_STRING, 1};
+        struct ids_json_span span = {table[i].text, (uint32_t)strlen(table[i].text), IDS_JSON_STRING, 1, 0};
         size_t length = ids_json_unescape(&span, to);
         ck_assert_msg(length == table[i].length && !memcmp(to, table[i].meaning, length), "%s", table[i].text);
         ck_assert_uint_le(length, span.length);
     }
     char to[64];
     static const char spaced[] = "{ \"a b\" : [ 1 ,\n\t2.50 ], \"c\\\" \" : null }";
-    struct ids_json_span span = {spaced, sizeof spaced - 1, IDS_JSON_OBJECT, 0};
+    struct ids_json_span span = {spaced, sizeof spaced - 1, IDS_JSON_OBJECT, 0, 0};
     const char *broken = NULL;
     size_t length = ids_json_minify(&span, to, &broken);
     ck_assert_ptr_null(broken);

@@ -198,6 +198,42 @@ START_TEST(cut_and_damaged) {
 }
 END_TEST
 
+/* Chunks that were taken stay as they are until they are given back, on any thread and with any number of them
+ * taken. */
+START_TEST(taken) {
+    enum { CHUNKS = 23, LAST = 1000 };
+    struct input input = {0};
+    const uint64_t length = ((uint64_t)CHUNKS << 18) + LAST;
+    uint8_t *content = malloc(length);
+    add_member(&input, 0, length);
+    for (uint64_t i = 0; i < length; i++) content[i] = byte_at(i);
+    for (int is_packed = 0; is_packed < 2; is_packed++) {
+        struct ids_source *source = source_of(is_packed ? &input : &(struct input){content, length, 0});
+        struct ids_stream *stream = open_stream(source);
+        uint8_t *held[IDS_STREAM_TAKEN], *bytes;
+        size_t got;
+        for (uint64_t at = 0, number = 0; at < length; number++) {
+            if (number >= IDS_STREAM_TAKEN) {
+                const uint64_t first = (number - IDS_STREAM_TAKEN) << 18;
+                const uint8_t *oldest = held[number % IDS_STREAM_TAKEN];
+                for (uint64_t i = 0; i < 1 << 18; i += 997) ck_assert_uint_eq(oldest[i], byte_at(first + i));
+                ids_stream_give_back(stream);
+            }
+            ck_assert_int_eq(ids_stream_take(stream, &held[number % IDS_STREAM_TAKEN], &got, &err), 0);
+            ck_assert_uint_eq(got, number < CHUNKS ? 1 << 18 : LAST);
+            at += got;
+        }
+        ck_assert_int_eq(ids_stream_take(stream, &bytes, &got, &err), 0);
+        ck_assert_uint_eq(got, 0);
+        for (int i = 0; i < IDS_STREAM_TAKEN; i++) ck_assert_ptr_ne(bytes, held[i]); /* it has its own room in front */
+        ids_stream_close(stream);
+        ids_source_close(source);
+    }
+    free(input.bytes);
+    free(content);
+}
+END_TEST
+
 static int thread_count(void) {
     DIR *tasks = opendir("/proc/self/task");
     int count = 0;
@@ -298,4 +334,5 @@ START_TEST(a_pipe) {
 }
 END_TEST
 
-IDS_RUN_SUITE("stream", packed, plain, an_unpacked_source, members, cut_and_damaged, stopped_early, a_bomb, a_pipe)
+IDS_RUN_SUITE("stream", packed, plain, an_unpacked_source, members, cut_and_damaged, taken, stopped_early, a_bomb,
+              a_pipe)
