@@ -79,7 +79,8 @@ static int describe_event(struct ids_picture_making *making, const struct ids_ev
         what->source = of_trace(making, op->source);
         describe_op(making, op, detail);
     }
-    if (event->shape != IDS_NONE) describe_shape(&trace->shapes[event->shape], detail);
+    const uint32_t shape = ids_event_shape(event);
+    if (shape != IDS_NONE) describe_shape(&trace->shapes[shape], detail);
     if (event->kind == IDS_KIND_COPY) note_count(detail, event->value, IDS_UNIT_BYTES, "");
     what->detail = text_of(making, z(detail));
     return what->name == IDS_NO_TEXT || what->path == IDS_NO_TEXT || what->source == IDS_NO_TEXT ||
@@ -117,7 +118,8 @@ static int describe_step(struct ids_picture_making *making, const struct ids_ste
 
 static uint64_t key_of(const struct ids_event *event) {
     uint64_t of_copy = event->kind == IDS_KIND_COPY ? (uint64_t)event->value + 1 : 0;
-    return ids_key_of(ids_key_of(ids_key_of(OF_EVENT, event->name), (uint64_t)event->op << 32 | event->shape), of_copy);
+    return ids_key_of(ids_key_of(ids_key_of(OF_EVENT, event->name), (uint64_t)event->op << 32 | ids_event_shape(event)),
+                      of_copy);
 }
 
 /* A compilation is its own: another one of that function has another reason. */

@@ -353,6 +353,11 @@ struct ids_event {
 };
 _Static_assert(sizeof(struct ids_event) == 88, "a byte more for each of millions");
 
+/* Of an event of either: those of host threads have none. */
+static inline uint32_t ids_event_shape(const struct ids_event *event) {
+    return event->device == IDS_NONE ? IDS_NONE : event->shape;
+}
+
 /* What was sampled over time (counters.h). */
 struct ids_counter_sample {
     int64_t at_ps;
