@@ -464,7 +464,7 @@ static void list_steps(const struct ids_history_file *file, int64_t step_ns, str
             .took_ns = step->took_ns,
             .longer_ns = longer_ns,
             .garbage_ns = (int64_t)file->steps[i].garbage_ns,
-            .is_recorded = is_in == WHOLE,
+            .is_recorded = is_in != NOT && file->steps[i].stall_ns <= 0,
         };
         ret_steps->beside[ret_steps->count++] = (struct ids_slowdown_step){step->number, step->took_ns, is_in != NOT};
     }

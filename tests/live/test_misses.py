@@ -128,7 +128,7 @@ print('trained')
 # what is planted: (function, how the reason begins, what the advice says)
 REASONS = {
     'shape': ('score', 'shape: x f32[8,', 'pad the argument'),
-    'tree': ('score', "arguments: params['v", 'keep shapes, dtypes'),
+    'tree': ('score', "arguments: params['v", 'the same arguments in each step'),
     'dtype': ('score', 'dtype: x ', 'one dtype'),
     'weak': ('weakly', 'weak type: extra f32[] -> f32[] weak', 'one dtype'),
     'static': ('score', 'static argument: n ', 'not as a static argument'),
@@ -141,12 +141,12 @@ REASONS = {
     'metadata': ('held', 'static field: tree[0] (metadata) ', 'not as a static argument or field'),
     'op': ('broadcast_in_dim', 'shape: shape (3, ', 'pad the argument'),
     'own cache': ('score', 'same arguments: nothing else that idsprof knows has changed', 'keep shapes, dtypes'),
-    'none': ('held', ("structure: tree['a']['ema'] f32[8,8] -> None", "arguments: tree['b']["), 'keep shapes, dtypes'),
-    'list': ('held', "structure: tree['a'] ", 'keep shapes, dtypes'),
+    'none': ('held', ("structure: tree['a']['ema'] f32[8,8] -> None", "arguments: tree['b']["), 'the same arguments in each step'),
+    'list': ('held', "structure: tree['a'] ", 'the same arguments in each step'),
     'options': ('doubled', 'options of jit: ', 'keep shapes, dtypes'),
     'scan': ('scan', 'new function object: jaxpr of a function that is made anew at each call', 'once outside the loop'),
     'mapped': ('<lambda>', 'shape: y f32[2,', 'pad the argument'),
-    'cleared': ('score', "same arguments: jax's caches were cleared", 'keep shapes, dtypes'),
+    'cleared': ('score', "same arguments: jax's caches were cleared", 'leave jax.clear_caches() and clear_cache() out of the loop'),
 }
 
 LEAST = {'spec': 4, 'options': 2}       # compilations of the window
