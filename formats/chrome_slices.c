@@ -30,7 +30,7 @@ static int intern_key(struct ids_chrome_reader *reader, const struct ids_json_sp
 static int add_args(struct ids_chrome_reader *reader, const struct ids_chrome_event *event, uint32_t *count,
                     struct ids_error *err) {
     if (*count + event->member_count > reader->arg_room) {
-        size_t room = (*count + event->member_count) * 2;
+        size_t room = ((size_t)*count + event->member_count) * 2;
         struct ids_arg *args = realloc(reader->args, room * sizeof *args);
         if (!args) return ids_no_memory(err);
         reader->args = args;

@@ -267,7 +267,6 @@ static int pass(struct ids_chrome_reader *reader, enum ids_chrome_pass pass, int
     int code = ids_json_window_open(&reader->window, reader->source, err);
     while (!code) {
         enum ids_json_result result = goes_ahead ? read_ahead(reader, &code, err) : step(reader, &code, err);
-        goes_ahead = 0;
         if (code || result == IDS_JSON_END || reader->in_doubt) break;
         if (reader->places.is_written && pass == IDS_CHROME_AT_ONCE) doubt(reader);
         if (result == IDS_JSON_BAD && pass == IDS_CHROME_AT_ONCE) doubt(reader); /* a first pass may say it better */
