@@ -179,7 +179,10 @@ def like_steps():
 def launches_only():
     """The usual loop, which waits now and then: its slow steps are those in which it waits, and that is said."""
     words = [word for turn in range(6) for word in (f'step:{turn * 50}:{turn * 50 + 49}:1', f'step:{turn * 50 + 49}:{turn * 50 + 50}:30000')]
-    run = Capture(['--when', 'step > 2x', '--max', '1'], *words, 'step:300:310:1')
+    for _ in range(5):                      # the usual step is as short as that only where the machine lets the program run
+        run = Capture(['--when', 'step > 2x', '--max', '1'], *words, 'step:300:310:1')
+        if run.judged()['median_ns'] < 100000:
+            break
     check('so the loop launches and does not wait: wait for each step, or --when' in run.line('missed'), run.err)
     check(Capture(['--when', 'step >= 3s'], *loop(20, [])).sidecar['missed']['id'] == 'nothing_slow', 'a rule with >=')
 
