@@ -68,7 +68,7 @@ def made(path):
 
 
 def processor(web, trace, *queries):
-    run = subprocess.run(['node', '--max-old-space-size=4096', str(SOURCE / 'tests/peers/trace_processor.cjs'), str(web), str(trace), *queries],
+    run = subprocess.run(['node', '--max-old-space-size=4096', '--liftoff-only', '--wasm-lazy-compilation', str(SOURCE / 'tests/peers/trace_processor.cjs'), str(web), str(trace), *queries],
                          capture_output=True, text=True, timeout=600)
     if run.returncode:
         raise RuntimeError(run.stderr.strip()[-500:])

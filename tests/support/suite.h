@@ -3,6 +3,7 @@
 #define IDS_TESTS_SUPPORT_SUITE_H
 
 #include <check.h>
+#include <stdlib.h>
 
 /* The first argument names the unit, then what runs before and after each test (NULL: nothing); the others are what
  * START_TEST made. */
@@ -21,6 +22,12 @@
         srunner_free(runner);                                                                      \
         return failed != 0;                                                                        \
     }
+
+/* At the begin of a test of much data, which valgrind would take minutes for and sees in smaller ones too. */
+#define IDS_NOT_UNDER_VALGRIND()                \
+    do {                                        \
+        if (getenv("IDS_VALGRIND")) return;     \
+    } while (0)
 
 #define IDS_RUN_SUITE(name, ...) IDS_RUN_FIXTURE(name, NULL, NULL, __VA_ARGS__)
 

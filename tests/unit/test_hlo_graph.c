@@ -491,6 +491,7 @@ static struct pb many(size_t count) {
 }
 
 START_TEST(a_million_instructions) {
+    IDS_NOT_UNDER_VALGRIND();
     read_all(many(1000000));
     ck_assert_uint_eq(graph.instruction_count, 1000000);
     ck_assert_uint_eq(graph.computations[0].instructions.count, 1000000);
@@ -511,6 +512,7 @@ static int take_diag(struct ids_sink *sink, const struct ids_diag *diag, struct 
 
 /* More than there is room for is refused, and a sink is told; the profile stands without it. */
 START_TEST(too_many_instructions) {
+    IDS_NOT_UNDER_VALGRIND();
     static const struct ids_sink_ops ops = {.hlo = no_instruction, .diag = take_diag};
     struct ids_strings strings = {0};
     struct ids_sink sink = {.ops = &ops, .strings = &strings};

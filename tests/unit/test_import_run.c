@@ -70,7 +70,9 @@ static void check_run(const struct ids_run_files *run) {
     size_t length;
     int64_t events;
     char *whole = import(run, NULL, &length, &events);
-    for (size_t i = events > 20000; i < sizeof held / sizeof *held; i++) { /* 0: each event is put aside by itself */
+    size_t first = events > 20000, count = sizeof held / sizeof *held; /* 0: each event is put aside by itself */
+    if (getenv("IDS_VALGRIND")) first = 1, count = 2;
+    for (size_t i = first; i < count; i++) {
         size_t spilled_length;
         char *spilled = import(run, &held[i], &spilled_length, &events);
         ck_assert_msg(spilled_length == length && !memcmp(spilled, whole, length), "%s: other bytes with %zu in memory",

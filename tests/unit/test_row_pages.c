@@ -136,6 +136,7 @@ END_TEST
 
 /* SQLite goes on writing its own tables meanwhile, and finds its statements as they were. */
 START_TEST(beside_sqlite) {
+    IDS_NOT_UNDER_VALGRIND();
     enum { ROWS = 200000 };
     struct ids_row_pages *rows;
     sqlite3_stmt *insert = NULL;
@@ -165,6 +166,7 @@ END_TEST
 /* Shown after each part, the rows so far are there; pages of the tree are used again, so that none is lost
  * (integrity_check). */
 START_TEST(shown_in_parts) {
+    IDS_NOT_UNDER_VALGRIND();
     const int64_t parts[] = {0, 3, 3, 40, 41, 45, 3000, 3001, 70000, 70000, 200000};
     struct ids_row_pages *rows;
     int64_t n = 1;

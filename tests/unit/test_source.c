@@ -342,6 +342,7 @@ END_TEST
 
 /* 300 MiB of zeros in 300 KiB: over the ratio. 100 MiB are let through, in a temporary file. */
 START_TEST(a_bomb) {
+    IDS_NOT_UNDER_VALGRIND();
     static uint8_t zeros[1 << 20];
     for (int mebibytes = 100; mebibytes <= 300; mebibytes += 200) {
         gzFile file = gzopen(path, "wb6");
@@ -372,6 +373,7 @@ static void store_large(size_t *ret_length) {
 }
 
 START_TEST(large_gzip_in_a_temporary_file) {
+    IDS_NOT_UNDER_VALGRIND();
     size_t length;
     store_large(&length);
     setenv("TMPDIR", folder, 1);
@@ -382,6 +384,7 @@ START_TEST(large_gzip_in_a_temporary_file) {
 END_TEST
 
 START_TEST(no_room_for_the_temporary_file) {
+    IDS_NOT_UNDER_VALGRIND();
     size_t length;
     store_large(&length);
     setenv("TMPDIR", "/nowhere", 1);
