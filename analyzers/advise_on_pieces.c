@@ -126,9 +126,9 @@ static const char *say_both_ways(const struct ids_adviser *adviser, const struct
                            adviser->pieces.steps ? " a step" : "");
 }
 
-/* "train.py:12" of "train.py:12 step" */
+/* "train.py:12" of "train.py:12 step" and of "train.py:12, in float" */
 static const char *line_of(const struct ids_adviser *adviser, const char *where) {
-    return where ? ids_report_text(adviser->report, ", %.*s", (int)strcspn(where, " "), where) : "";
+    return where ? ids_report_text(adviser->report, ", %.*s", (int)strcspn(where, ", "), where) : "";
 }
 
 /* "; of it host.sync 61.0 % (float, train.py:12), host.dispatch 39.0 % (step, train.py:10)": of a function, also where

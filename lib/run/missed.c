@@ -6,11 +6,6 @@
 
 enum { LEAST_SLOW = 2, LEAST_SHARE = 5 };
 
-static int by_time(const void *a, const void *b) {
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
-
 static int64_t number_of(const struct ids_report *report, const char *id) {
     const struct ids_value *value = ids_report_find_property(report, id);
     return value && !value->missing && value->unit == IDS_UNIT_COUNT ? value->i : -1;
@@ -26,51 +21,69 @@ static int is_of(const struct ids_rhythm *rhythm, const struct ids_missed_step *
     return step->longer_ns > 0 && step->number >= 0 && step->number % rhythm->period == rhythm->first;
 }
 
+static int by_what_they_lose(const void *a, const void *b) {
+    const struct ids_missed_step *left = *(const struct ids_missed_step *const *)a,
+                                 *right = *(const struct ids_missed_step *const *)b;
+    return (left->took_ns < right->took_ns) - (left->took_ns > right->took_ns);
+}
+
+/* How long those take, and longer, in which half of what all of them lose is lost: many that are noise say little of
+ * few that take the time. Puts them in order. */
+static int64_t time_of_half(const struct ids_missed_step **slow, size_t count, int64_t longer_ns) {
+    int64_t lost_ns = 0;
+    qsort(slow, count, sizeof *slow, by_what_they_lose);
+    for (size_t i = 0; i < count; i++) {
+        lost_ns += slow[i]->longer_ns;
+        if (lost_ns >= longer_ns - longer_ns / 2) return slow[i]->took_ns;
+    }
+    return 0;
+}
+
 /* Where the rhythm has half of what slow steps take longer, it is told, and how long its steps take: others are noise.
- * Room for `count` times. */
+ * Room for `count` of them. */
 static void judge_rhythm(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
-                         int64_t *times, struct ids_missed *missed) {
+                         const struct ids_missed_step **slow, struct ids_missed *missed) {
     for (size_t i = 0; i < count; i++) {
         if (!is_of(rhythm, &steps[i])) continue;
-        times[missed->in_rhythm++] = steps[i].took_ns;
+        slow[missed->in_rhythm++] = &steps[i];
         missed->in_rhythm_ns += steps[i].longer_ns;
     }
     missed->is_rhythm = missed->in_rhythm && missed->in_rhythm_ns >= missed->longer_ns / 2;
-    if (!missed->is_rhythm) return;
-    qsort(times, missed->in_rhythm, sizeof *times, by_time);
-    missed->took_ns = times[missed->in_rhythm / 2];
+    if (missed->is_rhythm) missed->took_ns = time_of_half(slow, missed->in_rhythm, missed->in_rhythm_ns);
 }
 
-/* Room for `count` times. */
-static void sum_up(const struct ids_missed_step *steps, size_t count, int64_t *times, struct ids_missed *missed) {
+/* Room for `count` of them. */
+static void sum_up(const struct ids_missed_step *steps, size_t count, const struct ids_missed_step **slow,
+                   struct ids_missed *missed) {
     for (size_t i = 0; i < count; i++) {
         const struct ids_missed_step *step = &steps[i];
         missed->total_ns += step->took_ns;
         if (step->longer_ns <= 0) continue;
-        times[missed->slow++] = step->took_ns;
+        slow[missed->slow++] = step;
         missed->longer_ns += step->longer_ns;
         missed->slow_ns += step->took_ns;
         missed->garbage_ns += step->garbage_ns < step->longer_ns ? step->garbage_ns : step->longer_ns;
-        if (step->number < 0) continue;
-        if (missed->first_count < IDS_MISSED_NAMED) missed->first[missed->first_count++] = step->number;
     }
-    if (missed->slow) {
-        qsort(times, missed->slow, sizeof *times, by_time);
-        missed->took_ns = times[missed->slow / 2];
+    missed->took_ns = time_of_half(slow, missed->slow, missed->longer_ns);
+    for (size_t i = 0; i < count && missed->first_count < IDS_MISSED_NAMED; i++) {
+        if (steps[i].longer_ns > 0 && steps[i].took_ns >= missed->took_ns && steps[i].number >= 0)
+            missed->first[missed->first_count++] = steps[i].number;
     }
 }
 
 int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
                     const struct ids_report *report, struct ids_missed *ret_missed) {
     struct ids_missed missed = {.steps = count};
-    int64_t *times = calloc(count + 1, sizeof *times);
-    if (times) sum_up(steps, count, times, &missed);
-    if (times && rhythm) judge_rhythm(steps, count, rhythm, times, &missed);
-    free(times);
+    const struct ids_missed_step **slow = calloc(count + 1, sizeof *slow);
+    if (slow) sum_up(steps, count, slow, &missed);
+    if (slow && rhythm) judge_rhythm(steps, count, rhythm, slow, &missed);
+    free(slow);
     if (missed.slow < LEAST_SLOW || missed.longer_ns < missed.total_ns / LEAST_SHARE) return 0;
     if (number_of(report, "steps.first") < 0) return 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_measured(&steps[i], report) && steps[i].took_ns >= missed.took_ns / 2) return 0;
+        if (steps[i].took_ns < missed.took_ns / 2) continue;
+        if (is_measured(&steps[i], report)) return 0;
+        if (steps[i].number >= 0 && steps[i].number == number_of(report, "steps.left_out")) missed.is_opening = 1;
     }
     *ret_missed = missed;
     return 1;
@@ -126,7 +139,7 @@ static const char *what_to_do(const struct ids_missed *missed, int has_opening, 
                "'step > 2x'";
     if (!is_of_others(missed))
         return ids_report_text(
-            report, "; none of them is measured here%s - record one%s: idsprof capture --when 'step > 2x'",
+            report, "; none like these is measured here%s - record one%s: idsprof capture --when 'step > 2x'",
             has_opening ? ", and the one that opened the window not whole" : "", has_opening ? " whole" : "");
     return ids_report_text(report,
                            ", while other processes had %s of the machine's cores - run it without them; should steps "
@@ -134,9 +147,10 @@ static const char *what_to_do(const struct ids_missed *missed, int has_opening, 
                            say_share(report, missed->others));
 }
 
-/* 1: advice says what held up the step that the window opened with. It is one of the slow ones, and its cause is
- * recorded, so it comes first. */
-static int put_opening_first(struct ids_report *report) {
+/* 1: advice says what held up the step that the window opened with. It is one of those that lose the time, and its
+ * cause is recorded, so it comes first. */
+static int put_opening_first(const struct ids_missed *missed, struct ids_report *report) {
+    if (!missed->is_opening) return 0;
     for (size_t i = 0; i < report->advice_count; i++) {
         const struct ids_advice advice = report->advice[i];
         if (!advice.account || !advice.explain || strcmp(advice.explain, IDS_OPENING_EXPLAIN) != 0) continue;
@@ -149,7 +163,7 @@ static int put_opening_first(struct ids_report *report) {
 
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report) {
     const char *share = say_share(report, (double)missed->longer_ns / (double)missed->total_ns);
-    int has_opening = put_opening_first(report);
+    int has_opening = put_opening_first(missed, report);
     const char *found = ids_report_text(report, "%zu of %zu steps are slow%s, and lose %s of the run's time%s",
                                         missed->slow, missed->steps, rhythm ? "" : say_first(missed, report), share,
                                         is_of_garbage(missed) ? say_garbage(missed, report) : "");
@@ -160,11 +174,11 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
     if (is_of_some)
         which = ids_report_text(report, "those of that rhythm, %zu of the %zu,", missed->in_rhythm, missed->slow);
     const char *evidence = ids_report_text(report,
-                                           "%s take %s (median), and together %s more than usual ones, of "
-                                           "%s; by the history, after the first ten steps",
-                                           which, say_time(report, missed->took_ns),
+                                           "%s lose %s, half of it in steps of %s and more, of %s; by the history, "
+                                           "after the first ten steps",
+                                           which,
                                            say_time(report, is_of_some ? missed->in_rhythm_ns : missed->longer_ns),
-                                           say_time(report, missed->total_ns));
+                                           say_time(report, missed->took_ns), say_time(report, missed->total_ns));
     int is_theirs = !rhythm && is_of_others(missed);
     if (is_theirs)
         evidence = ids_report_text(report, "%s; all cores were busy for %s of the run", evidence,

@@ -1,8 +1,8 @@
 /* missed.h - slow steps that take much of a run, and of which a report measures none.
  *
  * They are those that the history of steps calls slow, at least two, and together they take longer than as many usual
- * ones by at least a fifth of the time of all steps. One is measured where a step of the report, or of another window,
- * takes at least half as long as the median of the slow ones. The first steps, which compile, are not looked at. */
+ * ones by at least a fifth of the time of all steps. Half of that is lost in the slowest of them: one is measured where a
+ * step of the report, or of another window, takes at least half as long as the least of these. The first steps, which compile, are not looked at. */
 #ifndef IDS_LIB_RUN_MISSED_H
 #define IDS_LIB_RUN_MISSED_H
 
@@ -23,14 +23,16 @@ struct ids_missed_step {
 
 struct ids_missed {
     size_t slow, steps;
-    int64_t longer_ns, total_ns, took_ns; /* the slow ones together, all steps, and the slow one in the middle */
+    int64_t longer_ns, total_ns;          /* what the slow ones lose together, and the time of all steps */
+    int64_t took_ns;                      /* half of longer_ns is lost in steps of this and more */
     int64_t garbage_ns;                   /* of longer_ns */
     int64_t slow_ns;                      /* the slow ones together, not only what they take longer */
-    int64_t first[IDS_MISSED_NAMED];      /* the first slow ones that have numbers */
+    int64_t first[IDS_MISSED_NAMED];      /* the first of these that have numbers */
     size_t first_count;
     size_t in_rhythm; /* of the slow ones */
     int64_t in_rhythm_ns;
-    int is_rhythm; /* that is at least half of longer_ns, and took_ns is of these alone */
+    int is_rhythm;  /* that is at least half of longer_ns, and took_ns is of these alone */
+    int is_opening; /* the step that the window opened with, which is in no mean, is as slow as that */
     /* For which share of the run all cores were busy, and what share of them other processes had then (machine_load.h);
      * the caller's to set, 0: not known. */
     double busy, others;
