@@ -111,6 +111,12 @@ START_TEST(test_rhythm) {
     ck_assert_str_eq(report.advice[0].evidence,
                      "those of that rhythm, 6 of the 14, lose 60.00 ms, half of it in steps of 11.00 ms and more, of "
                      "163.0 ms; by the history, after the first ten steps");
+    set(tenth, 6); /* half of 90 ms are lost in those of 30 and 20 ms; with the 40 ms of another one, in it and 30 ms */
+    steps[20].took_ns = 31000000, steps[20].longer_ns = 30000000;
+    steps[30].took_ns = 21000000, steps[30].longer_ns = 20000000;
+    steps[33].took_ns = 41000000, steps[33].longer_ns = 40000000;
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, &report, &missed), 1);
+    ck_assert_int_eq(missed.took_ns, 21000000);
     set(tenth, 6);
     rhythm.first = 3; /* of shorter ones */
     ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, &report, &missed), 1);
@@ -127,8 +133,8 @@ START_TEST(test_told) {
     ids_missed_tell(&missed, NULL, &report);
     ck_assert_uint_eq(report.advice_count, 3);
     ck_assert_str_eq(report.advice[0].what,
-                     "3 of 100 steps are slow, such as steps 12, 31 and 80, and lose 23.1 % of the run's time; none of "
-                     "them is measured here - record one: idsprof capture --when 'step > 2x'");
+                     "3 of 100 steps are slow, such as steps 12, 31 and 80, and lose 23.1 % of the run's time; none "
+                     "like these is measured here - record one: idsprof capture --when 'step > 2x'");
     ck_assert_str_eq(report.advice[0].evidence,
                      "the slow steps lose 30.00 ms, half of it in steps of 11.00 ms and more, of 130.0 ms; by the "
                      "history, after the first ten steps");
