@@ -372,7 +372,8 @@ int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_
     for (size_t i = 0; i < worth; i++) {
         struct ids_piece *piece = &pieces.at[i];
         put_parts_in_order(piece);
-        if (piece->scope != IDS_REMEDY_OF_HELD_UP) /* of a part of an account nobody summed that up */
+        int is_of_part = piece->scope == IDS_REMEDY_OF_HELD_UP || piece->scope == IDS_REMEDY_OF_CALLBACKS;
+        if (!is_of_part) /* of a part of an account nobody summed that up */
             piece->recurs = piece->scope == IDS_REMEDY_OF_ACCOUNT ? ids_account_recurrence(analysis, piece->account)
                                                                   : piece->most->recurs;
     }

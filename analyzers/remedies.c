@@ -451,8 +451,8 @@ static const struct sentence {
       "gc.collect at a step of your choice", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
      {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
-    {IDS_HOST_PYTHON, hears, "The device waits for Python, which waits for what another process or machine sends",
-     {"see why that one sends so late; or receive ahead of the step, on another thread", NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, hears, "The device waits for Python, which waits for what the other end of a connection sends",
+     {"see why that end (a process, a thread, a machine) sends so late; or receive ahead of the step, on another thread", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",
      {"see what that one does: make it cheaper, or let it work further ahead; where a timeout runs out, shorten it",
       NULL, NULL, NULL}},
@@ -616,8 +616,9 @@ enum ids_remedy_scope ids_remedy_scope(enum ids_account account, const char *whe
     case IDS_HOST_COMPILE:
     case IDS_HOST_RUNTIME:
     case IDS_HOST_REGION:
-    case IDS_HOST_PYTHON:
         return IDS_REMEDY_OF_CULPRIT;
+    case IDS_HOST_PYTHON:
+        return ends(where, IDS_CALLED_BACK) ? IDS_REMEDY_OF_CALLBACKS : IDS_REMEDY_OF_CULPRIT;
     case IDS_HOST_DISPATCH:
         return ends(where, IDS_HELD_UP) ? IDS_REMEDY_OF_HELD_UP : IDS_REMEDY_OF_ACCOUNT;
     default:
