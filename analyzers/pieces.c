@@ -316,13 +316,21 @@ static int gather_with_joint(const struct ids_analysis *analysis, struct ids_pie
     return failed ? -1 : 0;
 }
 
-/* A culprit whose place is known in a part of its time alone is one cause: what has no place joins the longest that
- * has one. */
+/* Of the culprit of another piece, in another place of which no more is known than the culprit: none, or one in the
+ * code of a function that is compiled whole. */
+static int has_no_own_place(const struct ids_piece *piece) {
+    if (!piece->most->culprit || piece->scope != IDS_REMEDY_OF_CULPRIT) return 0;
+    return !piece->most->where || piece->account == IDS_HOST_COMPILE;
+}
+
+/* A culprit whose place is known in a part of its time alone, or that is compiled by tracing many lines, is one cause:
+ * the rest joins the longest that has a place. */
 static void join_places(struct ids_pieces *pieces, size_t count) {
     for (size_t i = 0; i < count; i++) {
         struct ids_piece *bare = &pieces->at[i];
-        if (bare->most->where || !bare->most->culprit || bare->scope != IDS_REMEDY_OF_CULPRIT) continue;
-        for (size_t k = 0; k < count; k++) {
+        if (!has_no_own_place(bare)) continue;
+        size_t end = bare->most->where ? i : count;
+        for (size_t k = 0; k < end; k++) {
             struct ids_piece *placed = &pieces->at[k];
             if (placed->account != bare->account || placed->most->culprit != bare->most->culprit ||
                 !placed->most->where)
