@@ -498,6 +498,11 @@ void ids_agent_garbage(int64_t ns) {
     unlock();
 }
 
+/* Only the thread that runs the callback looks at it. */
+void ids_agent_entered(void) {
+    if (agent->awake > 0) agent->entered_ns = ids_monotonic_ns();
+}
+
 void ids_agent_executed(int64_t collectives) {
     if (agent->awake > 0) ids_history_executed(collectives);
 }

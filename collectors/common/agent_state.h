@@ -68,6 +68,7 @@ struct ids_agent {
     struct ids_caught caught;
     int64_t begin_ns, end_ns, stop_ns; /* CLOCK_REALTIME; how long the stop took */
     int64_t asked_ns, start_ns;        /* CLOCK_MONOTONIC; how long the start took */
+    int64_t entered_ns;                /* CLOCK_MONOTONIC; when the latest callback said that it began */
     char suffix[IDS_WISH_NAME + 24];   /* of the run's name */
     char reason[IDS_REASON_BYTES_MAX]; /* why the window is kept; "": nobody judges it */
     struct ids_slow_step slow;         /* in the window */

@@ -278,6 +278,12 @@ static void set_suffix(struct ids_agent *agent) {
     snprintf(agent->suffix, sizeof agent->suffix, "%s%s", rank, name);
 }
 
+/* Since when a job that began at `before` has cost something: in a thread of ours the program goes on while its callback
+ * waits for Python's lock. */
+static int64_t costs_since(const struct ids_agent *agent, int64_t before) {
+    return agent->is_own_job && agent->entered_ns > before ? agent->entered_ns : before;
+}
+
 int ids_session_open(struct ids_agent *agent) {
     char why[IDS_WHY_BYTES] = "";
     agent->asked_ns = ids_monotonic_ns();
@@ -304,7 +310,7 @@ int ids_session_open(struct ids_agent *agent) {
             agent->begin_ns = ids_realtime_ns();
             agent->owner = asked;
             if (!is_early) start_stacks(agent);
-            agent->start_ns = ids_monotonic_ns() - before;
+            agent->start_ns = ids_monotonic_ns() - costs_since(agent, before);
             if (!ids_plan_judges(&agent->plan)) say_opened(agent); /* else only of windows that are kept */
             return 0;
         }

@@ -176,6 +176,13 @@ def like_steps():
               like.judged()['cost_ns'] - 1) < 0.01, (like.line('kept'), like.judged()))
 
 
+def waited():
+    """A window for a slow step that runs opens beside the program, which may have the lock that its start waits for: no cost of it."""
+    run = Capture(['--when', SLOW, '--max-cost', '100%'], 'late-start:400000', *loop(80, [30], us=3000, slow_us=900000))
+    slow = [window for window in run.windows() if window['slow_step'] == 30]
+    check(len(slow) == 1 and slow[0]['start_ns'] < 200000000, (run.err, run.windows()))
+
+
 def launches_only():
     """The usual loop, which waits now and then: its slow steps are those in which it waits, and that is said."""
     words = [word for turn in range(6) for word in (f'step:{turn * 50}:{turn * 50 + 49}:1', f'step:{turn * 50 + 49}:{turn * 50 + 50}:30000')]
@@ -355,7 +362,7 @@ def asks():
     run.wait()
 
 
-for test in (three_of_many, nothing_slow, slowest, like_steps, launches_only, limits, chosen, hangs, killed, always_there, every, wishes, on_hosts, found_anywhere, asks):
+for test in (three_of_many, nothing_slow, slowest, like_steps, waited, launches_only, limits, chosen, hangs, killed, always_there, every, wishes, on_hosts, found_anywhere, asks):
     begin = time.monotonic()
     test()
     print(f'{test.__name__}: {time.monotonic() - begin:.1f} s')

@@ -11,6 +11,7 @@
  *   sleep:US, open, close   waits; until a window is open; until none is
  *   fork:N            N children go on with the rest, and the parent waits for them
  *   fail-start, fail-stop, hang-stop:US   the collector does so from now on
+ *   late-start:US     its start waits so long for a lock that the program has
  *   devices:N         the profile has so many, which do what the host does
  *   big:BYTES         what is written is so much larger
  *   say:KEY:VALUE, rank:N, wants:SOURCE (prints it), print:TEXT
@@ -36,7 +37,7 @@ enum { SECOND_US = 1000000, OPEN = 2 };
 static int handles[2], handle_count;
 static atomic_int records;
 static int fails_start, fails_stop;
-static long hang_us, ballast, devices;
+static long hang_us, waits_us, ballast, devices;
 static atomic_llong recorded;
 
 static void pause_us(long us) {
@@ -51,6 +52,8 @@ static int start(void *context, char *why, size_t why_size) {
     (void)context;
     if (fails_start) snprintf(why, why_size, "another profiler has the device");
     if (fails_start) return -1;
+    if (waits_us) pause_us(waits_us);
+    if (waits_us) ids_agent_entered();
     records = 1;
     recorded = 0;
     return 0;
@@ -229,6 +232,8 @@ static int behaves(const char *do_what) {
         fails_stop = 1;
     } else if (!strncmp(do_what, "hang-stop:", 10)) {
         hang_us = number(do_what, 1, 0);
+    } else if (!strncmp(do_what, "late-start:", 11)) {
+        waits_us = number(do_what, 1, 0);
     } else if (!strncmp(do_what, "devices:", 8)) {
         devices = number(do_what, 1, 0);
     } else if (!strncmp(do_what, "big:", 4)) {

@@ -82,6 +82,7 @@ class Agent:
         library.ids_agent_spell.argtypes = (ctypes.c_uint64, ctypes.c_int64, ctypes.c_int64, ctypes.c_char_p)
         library.ids_agent_spell.restype = None
         library.ids_agent_garbage.argtypes, library.ids_agent_garbage.restype = (ctypes.c_int64,), None
+        library.ids_agent_entered.argtypes, library.ids_agent_entered.restype = (), None
         library.ids_agent_exec.argtypes, library.ids_agent_exec.restype = (), None
         library.ids_agent_close.argtypes, library.ids_agent_close.restype = (ctypes.c_int,), None
         self.handle = 0
@@ -99,6 +100,7 @@ class Agent:
     def register(self, session):
         """Makes `session` (start(), stop(path), contribute(path, begin_ns, end_ns)) the collector "jax". False: asleep."""
         def start(_context, why, why_size):
+            self.library.ids_agent_entered()                            # not before: Python's lock was the program's
             return _answer(why, why_size, session.start)
 
         def stop(_context, path, caught, why, why_size):
