@@ -241,8 +241,8 @@ static int tell_held_up(const struct division *division, const struct ids_timeli
     if (ids_host_threads_usual_holder(threads, own, &holder)) return ids_no_memory(err);
     while (from_ps < to_ps) {
         struct ids_other_doing other = {.doing = IDS_NO_DOING, .until_ps = to_ps};
-        if (holder != IDS_NO_DOING && ids_host_threads_beside(threads, division->host, own, IDS_WAITS_FOR_GIL, from_ps,
-                                                              to_ps, &other))
+        if (holder != IDS_NO_DOING &&
+            ids_host_threads_beside(threads, division->host, own, IDS_WAITS_FOR_GIL, from_ps, to_ps, &other))
             return ids_no_memory(err);
         int is_holder = ids_host_threads_are_of_function(threads, holder, other.doing);
         struct ids_idle_part part = {

@@ -62,7 +62,8 @@ struct sums {
     struct ids_keymap of_call, longest;            /* the same of calls, by line */
 };
 
-static int keep_longest(const struct ids_trace *trace, const struct sums *sums, struct ids_keymap *longest, uint32_t d) {
+static int keep_longest(const struct ids_trace *trace, const struct sums *sums, struct ids_keymap *longest,
+                        uint32_t d) {
     uint64_t function = function_key(trace, trace->doings[d].caller), time = 0, most = 0;
     uint64_t *kept = ids_keymap_at(longest, function);
     if (!kept) return -1;
