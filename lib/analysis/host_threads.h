@@ -29,8 +29,7 @@ struct ids_host_threads {
         *frames; /* by host: from the first to the last Python frame of its program's thread */
     uint32_t *python; /* tracks of threads that run Python, by host; NULL: nobody asked yet */
     size_t python_count;
-    uint32_t
-        *holders; /* by track: the usual holder of what it waits for, IDS_NONE: not asked yet; NULL: nobody asked */
+    uint32_t *holders; /* by track: who has what it waits for; IDS_NONE: not asked yet; NULL: nobody asked */
     struct ids_asked_threads asked; /* of `launch` */
     const struct ids_event *launch;
     int is_lent; /* the tables by host and track are another one's */
