@@ -32,7 +32,7 @@ ids_preload(idsprof_agent MAP collectors/common/agent.map SOURCES
     collectors/common/agent.c collectors/common/control.c collectors/common/core_users.c collectors/common/hello.c collectors/common/history.c
     collectors/common/judging.c collectors/common/machine_load.c collectors/common/plan.c
     collectors/common/other_threads.c collectors/common/own_file.c collectors/common/own_memory.c collectors/common/process.c collectors/common/publish.c collectors/common/python_code.c
-    collectors/common/python_gil.c collectors/common/python_threads.c collectors/common/task_files.c collectors/common/thread_clock.c collectors/common/python_layout.c collectors/common/python_names.c collectors/common/python_source.c collectors/common/python_stack.c
+    collectors/common/thread_waits.c collectors/common/python_threads.c collectors/common/task_files.c collectors/common/thread_clock.c collectors/common/python_layout.c collectors/common/python_names.c collectors/common/python_source.c collectors/common/python_stack.c
     collectors/common/recorder.c
     collectors/common/sampled_names.c collectors/common/sampled_slices.c collectors/common/samples.c
     collectors/common/sampling_pace.c collectors/common/secrets.c collectors/common/session.c collectors/common/spells.c

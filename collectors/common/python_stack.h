@@ -6,6 +6,7 @@
 #define IDS_COLLECTORS_COMMON_PYTHON_STACK_H
 
 #include "collectors/common/python_code.h"
+#include "collectors/common/thread_waits.h"
 
 enum { IDS_PYTHON_DEPTH = 256 };
 
@@ -16,9 +17,9 @@ struct ids_python_call {
 };
 
 struct ids_python_stack {
-    uint64_t pthread, tid; /* tid: 0 unknown (before 3.11) */
-    uintptr_t next;        /* thread's state, 0: this was the last one */
-    int awaits_gil;        /* set by who knows */
+    uint64_t pthread, tid;       /* tid: 0 unknown (before 3.11) */
+    uintptr_t next;              /* thread's state, 0: this was the last one */
+    enum ids_thread_waits waits; /* set by who knows */
     int depth;
     struct ids_python_call calls[IDS_PYTHON_DEPTH]; /* the innermost first */
 };

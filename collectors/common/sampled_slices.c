@@ -96,7 +96,9 @@ int ids_sampled_slices_make(struct ids_sampled_slices *slices, const struct ids_
             if (open_slice(&making, names[making.depth], begin_ns)) return -1;
         }
         if (depth) count_samples(&slices->at[making.open[depth - 1]], run);
-        if (!run->awaits_gil && put_waits(&making, thread, &wait, begin_ns, turn_after(thread, r, time))) return -1;
+        if (run->waits != IDS_THREAD_WAITS_FOR_GIL &&
+            put_waits(&making, thread, &wait, begin_ns, turn_after(thread, r, time)))
+            return -1;
         if (r + 1 == thread->count) close_to(&making, 0, end_of(run, time));
     }
     return 0;

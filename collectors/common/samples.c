@@ -40,7 +40,7 @@ static struct ids_sampled_thread *thread_of(struct ids_samples *samples, const s
 
 static int goes_on(const struct ids_samples *samples, const struct ids_sample_run *run,
                    const struct ids_python_stack *stack, uint32_t number) {
-    return run->last + 1 == number && run->depth == (uint32_t)stack->depth && run->awaits_gil == stack->awaits_gil &&
+    return run->last + 1 == number && run->depth == (uint32_t)stack->depth && run->waits == stack->waits &&
            !memcmp(samples->calls + run->calls, stack->calls, run->depth * sizeof *stack->calls);
 }
 
@@ -72,7 +72,7 @@ size_t ids_samples_add(struct ids_samples *samples, const struct ids_python_stac
     samples->calls = calls;
     memcpy(calls + samples->call_count, stack->calls, depth * sizeof *calls);
     runs[thread->count++] = (struct ids_sample_run){
-        number, number, when_ns, when_ns, (uint32_t)samples->call_count, (uint32_t)depth, stack->awaits_gil};
+        number, number, when_ns, when_ns, (uint32_t)samples->call_count, (uint32_t)depth, stack->waits};
     samples->call_count += depth;
     return (size_t)(thread - samples->threads);
 }

@@ -12,7 +12,7 @@ struct ids_sample_run {
     uint32_t first, last;
     int64_t first_ns, last_ns;
     uint32_t calls, depth; /* where they begin in ids_samples.calls; the innermost first */
-    int awaits_gil;
+    enum ids_thread_waits waits;
 };
 
 struct ids_sampled_thread {

@@ -4,7 +4,6 @@
 #include "collectors/common/own_file.h"
 #include "collectors/common/own_memory.h"
 #include "collectors/common/process.h"
-#include "collectors/common/python_gil.h"
 #include "collectors/common/python_threads.h"
 #include "collectors/common/sampling_pace.h"
 #include "collectors/common/spells.h"
@@ -105,7 +104,8 @@ static int take_thread(struct ids_python_thread *thread, uint32_t number, int64_
     thread->depth = stack->depth;
     thread->asked_gil = asks_gil;
     if (!stack->depth) return 0;
-    stack->awaits_gil = asks_gil && ids_python_gil_is_awaited(&stacks.gil, stack->tid);
+    stack->waits = ids_thread_waits_for(&stacks.gil, stack->tid);
+    if (stack->waits == IDS_THREAD_WAITS_FOR_GIL && !asks_gil) stack->waits = IDS_THREAD_WAITS_NOT;
     thread->line = ours && stack->pthread == ours ? SIZE_MAX : ids_samples_add(samples, stack, number, when_ns);
     return 0;
 }
@@ -190,7 +190,7 @@ static void *run(void *argument) {
         if (due_ns < earned_ns) due_ns = earned_ns;
         if (due_ns < now_ns) due_ns = now_ns; /* what was missed is not made up for */
     }
-    ids_python_gil_done();
+    ids_thread_waits_done();
     ids_thread_clocks_done();
     ids_python_threads_done(&stacks.threads);
     counts->samples = number;
@@ -317,7 +317,7 @@ void ids_stacks_forked(void) {
     if (stacks.bell >= 0) close(stacks.bell);
     stacks.bell = -1;
     ids_spells_forget();
-    ids_python_gil_done();
+    ids_thread_waits_done();
     ids_thread_clocks_done();
     /* What was sampled is the parent's; it may have been in the middle of a change, so it is left as it lies. */
     memset(&stacks.sampled, 0, sizeof stacks.sampled);

@@ -33,6 +33,8 @@ static uint32_t names_of_run(void *context, const struct ids_sample_run *run, in
     for (uint32_t c = run->depth; c-- > 0;) {
         if (c && ids_sampled_is_part(&writing->names, calls[c - 1], calls[c])) continue;
         const char *called = !c || calls[c - 1].from_c ? ids_sampled_called(&writing->names, calls[c]) : NULL;
+        /* Python's own loop over a file calls nothing by a name. */
+        if (!c && !called && run->waits == IDS_THREAD_READS) called = "$io read";
         /* A "with" in front of a frame calls that one; the lock is what it is when nothing is called. */
         if (c && called && !strcmp(called, "$<unknown> __enter__")) called = NULL;
         ids_sampled_name(&writing->names, calls[c], !c && !called, name);
@@ -40,7 +42,8 @@ static uint32_t names_of_run(void *context, const struct ids_sample_run *run, in
         if (called) ret_names[count++] = ids_xspace_name(writing->out, called);
     }
     for (uint32_t i = 0; i < spell_count; i++) ret_names[count++] = ids_xspace_name(writing->out, spells[i]);
-    if (run->awaits_gil) ret_names[count++] = ids_xspace_name(writing->out, "$python wait_for_gil");
+    if (run->waits == IDS_THREAD_WAITS_FOR_GIL)
+        ret_names[count++] = ids_xspace_name(writing->out, "$python wait_for_gil");
     return count;
 }
 

@@ -1,5 +1,7 @@
 #include "lib/analysis/host_threads.h"
 
+#include "lib/base/keymap.h"
+#include "lib/base/saturate.h"
 #include "lib/model/doings.h"
 #include "lib/model/python_frame.h"
 
@@ -100,11 +102,13 @@ void ids_host_threads_lend(const struct ids_host_threads *threads, struct ids_ho
     ret_lent->is_lent = 1;
     ret_lent->python = NULL; /* found when it is asked for */
     ret_lent->python_count = 0;
+    ret_lent->holders = NULL;
     ret_lent->asked.count = 0;
 }
 
 void ids_host_threads_done(struct ids_host_threads *threads) {
     free(threads->python);
+    free(threads->holders);
     if (threads->is_lent) return;
     free(threads->program);
     free(threads->told_of);
@@ -202,6 +206,109 @@ int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, con
             ret_other->doing = timeline->doing[i];
     }
     return 0;
+}
+
+/* --- who usually has Python's lock ------------------------------------------------------------------------------ */
+
+/* What fewer waits show may be chance. */
+enum { LEAST_WAITS = 4 };
+
+static uint64_t function_of(const struct ids_trace *trace, uint32_t doing) {
+    uint32_t caller = trace->doings[doing].caller;
+    uint32_t name = caller == IDS_NONE ? trace->doings[doing].name : caller;
+    return ids_python_function_key(ids_strings_text(&trace->strings, trace->names[name].text));
+}
+
+struct holding {
+    struct ids_keymap of_function, of_doing; /* how long each had the lock that was waited for; by doing + 1 */
+    int64_t all_ps;
+    uint64_t most_ps; /* of the function that had it longest */
+    uint64_t function;
+    size_t waits; /* in which somebody had it */
+};
+
+static int add_holder(struct holding *holding, const struct ids_trace *trace, uint32_t doing, int64_t length_ps) {
+    uint64_t function = function_of(trace, doing), *sum = ids_keymap_at(&holding->of_function, function);
+    if (!sum) return -1;
+    *sum += (uint64_t)length_ps;
+    if (*sum > holding->most_ps) holding->most_ps = *sum, holding->function = function;
+    uint64_t *own = ids_keymap_at(&holding->of_doing, (uint64_t)doing + 1);
+    if (!own) return -1;
+    *own += (uint64_t)length_ps;
+    ids_sum(&holding->all_ps, length_ps);
+    return 0;
+}
+
+static int add_wait(struct holding *holding, struct ids_host_threads *threads, uint32_t host,
+                    const struct ids_timeline *own, size_t turn) {
+    int64_t from_ps = own->from_ps[turn], to_ps = own->from_ps[turn + 1];
+    int is_held = 0;
+    while (from_ps < to_ps) {
+        struct ids_other_doing other;
+        if (ids_host_threads_beside(threads, host, own, IDS_WAITS_FOR_GIL, from_ps, to_ps, &other)) return -1;
+        if (other.doing != IDS_NO_DOING) {
+            if (add_holder(holding, threads->trace, other.doing, other.until_ps - from_ps)) return -1;
+            is_held = 1;
+        }
+        from_ps = other.until_ps;
+    }
+    holding->waits += (size_t)is_held;
+    return 0;
+}
+
+/* What it did longest meanwhile. */
+static uint32_t longest_of_function(const struct holding *holding, const struct ids_trace *trace) {
+    uint32_t longest = IDS_NO_DOING;
+    uint64_t longest_ps = 0, length_ps;
+    for (size_t d = 0; d < trace->doing_count; d++) {
+        if (!ids_keymap_get(&holding->of_doing, (uint64_t)d + 1, &length_ps) || length_ps <= longest_ps ||
+            function_of(trace, (uint32_t)d) != holding->function)
+            continue;
+        longest = (uint32_t)d;
+        longest_ps = length_ps;
+    }
+    return longest;
+}
+
+static int find_holder(struct ids_host_threads *threads, uint32_t track) {
+    const struct ids_trace *trace = threads->trace;
+    const struct ids_timeline *own = &trace->tracks[track].timeline;
+    struct holding holding = {0};
+    int failed = 0;
+    ids_timeline_read(own);
+    for (size_t i = 0; i + 1 < own->count && !failed; i++) {
+        if (trace->doings[own->doing[i]].waits == IDS_WAITS_FOR_GIL)
+            failed = add_wait(&holding, threads, trace->tracks[track].host, own, i);
+    }
+    int is_usual = holding.waits >= LEAST_WAITS && holding.most_ps > (uint64_t)holding.all_ps / 2;
+    threads->holders[track] = is_usual ? longest_of_function(&holding, trace) : IDS_NO_DOING;
+    ids_keymap_done(&holding.of_function);
+    ids_keymap_done(&holding.of_doing);
+    return failed;
+}
+
+int ids_host_threads_usual_holder(struct ids_host_threads *threads, const struct ids_timeline *own,
+                                  uint32_t *ret_doing) {
+    const struct ids_trace *trace = threads->trace;
+    *ret_doing = IDS_NO_DOING;
+    if (!threads->python && find_python(threads)) return -1;
+    size_t p = 0;
+    while (p < threads->python_count && &trace->tracks[threads->python[p]].timeline != own) p++;
+    if (p == threads->python_count || threads->python_count == 1) return 0;
+    if (!threads->holders) {
+        threads->holders = malloc((trace->track_count + 1) * sizeof *threads->holders);
+        if (!threads->holders) return -1;
+        for (size_t t = 0; t < trace->track_count; t++) threads->holders[t] = IDS_NONE;
+    }
+    uint32_t track = threads->python[p];
+    if (threads->holders[track] == IDS_NONE && find_holder(threads, track)) return -1;
+    *ret_doing = threads->holders[track];
+    return 0;
+}
+
+int ids_host_threads_are_of_function(const struct ids_host_threads *threads, uint32_t doing, uint32_t other) {
+    return doing != IDS_NO_DOING && other != IDS_NO_DOING &&
+           function_of(threads->trace, doing) == function_of(threads->trace, other);
 }
 
 int ids_host_threads_are_traced(const struct ids_host_threads *threads, uint32_t host, int64_t from_ps, int64_t to_ps) {

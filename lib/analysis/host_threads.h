@@ -29,6 +29,7 @@ struct ids_host_threads {
         *frames; /* by host: from the first to the last Python frame of its program's thread */
     uint32_t *python; /* tracks of threads that run Python, by host; NULL: nobody asked yet */
     size_t python_count;
+    uint32_t *holders; /* by track: who has what it waits for; IDS_NONE: not asked yet; NULL: nobody asked */
     struct ids_asked_threads asked; /* of `launch` */
     const struct ids_event *launch;
     int is_lent; /* the tables by host and track are another one's */
@@ -54,6 +55,14 @@ struct ids_other_doing {
  * waited for, but has given Python's own lock back. 0, or -1 when memory ran out. */
 int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_timeline *own,
                             enum ids_waits waits, int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other);
+
+/* What another thread usually does while the thread `own` waits for Python's lock, as far as samples saw both:
+ * IDS_NO_DOING where they saw too few of such waits, or no function in most of their time. 0, or -1 when memory ran
+ * out. */
+int ids_host_threads_usual_holder(struct ids_host_threads *threads, const struct ids_timeline *own,
+                                  uint32_t *ret_doing);
+/* Whether both are of the same function of the program. */
+int ids_host_threads_are_of_function(const struct ids_host_threads *threads, uint32_t doing, uint32_t other);
 
 /* Whether the program's thread has Python frames before and after that. */
 int ids_host_threads_are_traced(const struct ids_host_threads *threads, uint32_t host, int64_t from_ps, int64_t to_ps);

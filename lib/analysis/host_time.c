@@ -212,6 +212,9 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
         if (ids_host_threads_beside(&time->threads, division->host, own, (enum ids_waits)waiting->waits, from_ps, to_ps,
                                     &other))
             return ids_no_memory(err);
+        /* Waits of which a sample saw one are spread over gaps like it, where others may be seen elsewhere. */
+        int is_usual = is_gil && other.doing == IDS_NO_DOING;
+        if (is_usual && ids_host_threads_usual_holder(&time->threads, own, &other.doing)) return ids_no_memory(err);
         int is_better = other.doing != IDS_NO_DOING &&
                         (trace->doings[other.doing].caller != IDS_NONE || waiting->caller == IDS_NONE);
         struct ids_idle_part part = {
@@ -219,8 +222,36 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
             .to_ps = other.until_ps,
             .account = waiting->account == IDS_HOST_INPUT || !is_better ? waiting->account
                                                                         : trace->doings[other.doing].account,
-            .known = is_better && other.count > 1 ? IDS_INFERRED : IDS_RECORDED,
+            .known = is_better && (is_usual || other.count > 1) ? IDS_INFERRED : IDS_RECORDED,
             .name = is_better ? ids_name_of_doing(other.doing, manner) : ids_name_of_doing(number, alone),
+        };
+        int code = hand_on(division->visitor, &part, err);
+        if (code) return code;
+        from_ps = other.until_ps;
+    }
+    return 0;
+}
+
+/* The thread stands in a call that launches, far longer than such a call takes. Where another thread runs the function
+ * that has Python's lock whenever samples see the thread wait for it, that is why. */
+static int tell_held_up(const struct division *division, const struct ids_timeline *own, uint32_t number,
+                        int64_t from_ps, int64_t to_ps, struct ids_error *err) {
+    struct ids_host_threads *threads = &division->time->threads;
+    uint32_t holder;
+    if (ids_host_threads_usual_holder(threads, own, &holder)) return ids_no_memory(err);
+    while (from_ps < to_ps) {
+        struct ids_other_doing other = {.doing = IDS_NO_DOING, .until_ps = to_ps};
+        if (holder != IDS_NO_DOING &&
+            ids_host_threads_beside(threads, division->host, own, IDS_WAITS_FOR_GIL, from_ps, to_ps, &other))
+            return ids_no_memory(err);
+        int is_holder = ids_host_threads_are_of_function(threads, holder, other.doing);
+        struct ids_idle_part part = {
+            .from_ps = from_ps,
+            .to_ps = other.until_ps,
+            .account = is_holder ? division->time->analysis->trace->doings[other.doing].account : IDS_HOST_DISPATCH,
+            .known = is_holder ? IDS_INFERRED : IDS_RECORDED,
+            .name = is_holder ? ids_name_of_doing(other.doing, IDS_AS_HAVING_GIL)
+                              : ids_name_of_doing(number, IDS_AS_HELD_UP),
         };
         int code = hand_on(division->visitor, &part, err);
         if (code) return code;
@@ -269,7 +300,7 @@ static int tell_doing(const struct division *division, const struct ids_timeline
     if (account == IDS_HOST_DISPATCH && ids_usual_times_is_first_use(&division->time->usual, timeline, i)) {
         /* A CPU has no modules to load: the thread itself did not get on. */
         return division->is_cpu
-                   ? tell(division, ids_name_of_doing(number, IDS_AS_HELD_UP), IDS_HOST_DISPATCH, from_ps, to_ps, err)
+                   ? tell_held_up(division, timeline, number, from_ps, to_ps, err)
                    : tell(division, ids_name_of_doing(number, IDS_AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
     }
     if (in_launch && account == IDS_HOST_SYNC) account = IDS_HOST_DISPATCH; /* a copy that will wait has yet to begin */

@@ -169,6 +169,15 @@ static struct ids_text where_awaited(struct ids_idle_names *names, uint32_t numb
     return doing->called == IDS_NONE ? where : in_call(names, where, doing->called);
 }
 
+/* Of another thread that has Python's lock: nowhere where it sleeps or waits, which is done without the lock. */
+static struct ids_text where_having_gil(struct ids_idle_names *names, uint32_t number) {
+    const struct ids_sampled_places *sampled = &names->sampled;
+    if (!sampled->best || sampled->awake[number] == sampled->best[number]) return where_of(names, number);
+    const struct ids_doing *doing = &names->trace->doings[sampled->awake[number]];
+    struct ids_text where = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON);
+    return doing->called == IDS_NONE ? where : in_call(names, where, doing->called);
+}
+
 /* XLA numbers the ops of one line of the program: "debug_print.5" and "debug_print.6" are one callback. */
 static struct ids_text without_number(struct ids_text name) {
     uint32_t length = name.length;
@@ -246,7 +255,7 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         *ret_recorded = text_of(trace, doing->name);
         if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
         if (manner == IDS_AS_AWAITED) *ret_where = joined(names, where_awaited(names, number), IDS_AWAITED);
-        if (manner == IDS_AS_HAVING_GIL) *ret_where = joined(names, where_awaited(names, number), IDS_HAVING_GIL);
+        if (manner == IDS_AS_HAVING_GIL) *ret_where = joined(names, where_having_gil(names, number), IDS_HAVING_GIL);
         if (manner == IDS_AS_LACKING_GIL) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_LACKING_GIL);
         if (manner == IDS_AS_CALLED_BACK) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_CALLED_BACK);
         if (manner == IDS_AS_CALLED || launched) *ret_where = line_of(names, doing->caller, 1);

@@ -10,6 +10,7 @@
 
 void ids_sampled_places_done(struct ids_sampled_places *places) {
     free(places->best);
+    free(places->awake);
     free(places->call);
     free(places->is_most);
     free(places->percent);
@@ -47,10 +48,31 @@ static void sum_times(const struct ids_trace *trace, int64_t *times_ps) {
     }
 }
 
+/* There it waits for a thread, or sleeps, or for what comes from outside. */
+static int is_wait(const struct ids_trace *trace, const struct ids_doing *doing) {
+    if (doing->called == IDS_NONE) return 0;
+    struct ids_text called = ids_strings_text(&trace->strings, trace->names[doing->called].text);
+    enum ids_frame_owner owner = ids_python_frame_owner(called);
+    return owner == IDS_FRAME_WAITS || owner == IDS_FRAME_BLOCKS || ids_python_waits_for_thread(called);
+}
+
 struct sums {
     struct ids_keymap of_function, of_place, best; /* times; by function the doing of its longest place, plus one */
+    struct ids_keymap awake;                       /* the same of the places where it does not wait */
     struct ids_keymap of_call, longest;            /* the same of calls, by line */
 };
+
+static int keep_longest(const struct ids_trace *trace, const struct sums *sums, struct ids_keymap *longest,
+                        uint32_t d) {
+    uint64_t function = function_key(trace, trace->doings[d].caller), time = 0, most = 0;
+    uint64_t *kept = ids_keymap_at(longest, function);
+    if (!kept) return -1;
+    ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, &trace->doings[d])), &time);
+    if (*kept)
+        ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, &trace->doings[*kept - 1])), &most);
+    if (!*kept || time > most) *kept = d + 1;
+    return 0;
+}
 
 static int add_up(const struct ids_trace *trace, const int64_t *times_ps, struct sums *sums) {
     for (uint32_t d = 0; d < trace->doing_count; d++) {
@@ -65,17 +87,9 @@ static int add_up(const struct ids_trace *trace, const int64_t *times_ps, struct
         *part += (uint64_t)times_ps[d];
     }
     for (uint32_t d = 0; d < trace->doing_count; d++) {
-        const struct ids_doing *doing = &trace->doings[d];
-        if (!is_python(doing)) continue;
-        uint64_t function = function_key(trace, doing->caller), time = 0, longest = 0;
-        ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, doing)), &time);
-        uint64_t *best = ids_keymap_at(&sums->best, function);
-        if (!best) return -1;
-        if (*best) {
-            const struct ids_doing *other = &trace->doings[*best - 1];
-            ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, other)), &longest);
-        }
-        if (!*best || time > longest) *best = d + 1;
+        if (!is_python(&trace->doings[d])) continue;
+        if (keep_longest(trace, sums, &sums->best, d)) return -1;
+        if (!is_wait(trace, &trace->doings[d]) && keep_longest(trace, sums, &sums->awake, d)) return -1;
     }
     return 0;
 }
@@ -131,8 +145,8 @@ static int add_up_calls(const struct ids_trace *trace, const int64_t *times_ps, 
 static void choose(const struct ids_trace *trace, const struct sums *sums, struct ids_sampled_places *places) {
     for (uint32_t d = 0; d < trace->doing_count; d++) {
         const struct ids_doing *doing = &trace->doings[d];
-        uint64_t best = 0, whole = 0, part = 0;
-        places->best[d] = places->call[d] = d;
+        uint64_t best = 0, awake = 0, whole = 0, part = 0;
+        places->best[d] = places->awake[d] = places->call[d] = d;
         if (is_sampled_call(trace, doing) && !names_function(trace, doing) &&
             ids_keymap_get(&sums->longest, line_key(trace, doing), &best))
             places->call[d] = (uint32_t)best - 1;
@@ -140,6 +154,7 @@ static void choose(const struct ids_trace *trace, const struct sums *sums, struc
         uint64_t function = function_key(trace, doing->caller);
         ids_keymap_get(&sums->best, function, &best);
         places->best[d] = (uint32_t)best - 1;
+        if (ids_keymap_get(&sums->awake, function, &awake)) places->awake[d] = (uint32_t)awake - 1;
         ids_keymap_get(&sums->of_function, function, &whole);
         ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, &trace->doings[best - 1])), &part);
         places->is_most[d] = part > whole / 2;
@@ -157,10 +172,11 @@ int ids_sampled_places_find(struct ids_sampled_places *places, const struct ids_
     struct sums sums = {0};
     int64_t *times_ps = calloc(trace->doing_count, sizeof *times_ps);
     places->best = calloc(trace->doing_count, sizeof *places->best);
+    places->awake = calloc(trace->doing_count, sizeof *places->awake);
     places->call = calloc(trace->doing_count, sizeof *places->call);
     places->is_most = calloc(trace->doing_count, sizeof *places->is_most);
     places->percent = calloc(trace->doing_count, sizeof *places->percent);
-    int failed = !times_ps || !places->best || !places->call || !places->is_most || !places->percent;
+    int failed = !times_ps || !places->best || !places->awake || !places->call || !places->is_most || !places->percent;
     if (!failed) sum_times(trace, times_ps);
     failed = failed || add_up(trace, times_ps, &sums) || add_up_calls(trace, times_ps, &sums);
     if (!failed) choose(trace, &sums, places);
@@ -168,6 +184,7 @@ int ids_sampled_places_find(struct ids_sampled_places *places, const struct ids_
     ids_keymap_done(&sums.of_function);
     ids_keymap_done(&sums.of_place);
     ids_keymap_done(&sums.best);
+    ids_keymap_done(&sums.awake);
     ids_keymap_done(&sums.of_call);
     ids_keymap_done(&sums.longest);
     return failed ? -1 : 0;

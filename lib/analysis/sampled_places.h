@@ -14,6 +14,7 @@
 
 struct ids_sampled_places {
     uint32_t *best;   /* by doing: the doing whose line and call stand for its function; NULL: nothing is known */
+    uint32_t *awake;  /* the same of the places where the function does not wait; NULL as above */
     uint32_t *call;   /* by doing: the doing whose outermost call stands for those of its line; NULL as above */
     uint8_t *is_most; /* by doing: what is called there takes more than half of the function's time */
     uint8_t *percent; /* by doing: how much of the function's time that is */

@@ -146,6 +146,7 @@ START_TEST(whose_a_frame_is) {
         {"$select select", IDS_FRAME_WAITS},
         {"$posix read", IDS_FRAME_WAITS}, /* of a pipe: multiprocessing */
         {"$time sleep", IDS_FRAME_BLOCKS},
+        {"$io read", IDS_FRAME_BLOCKS}, /* of a sampled stack: a loop over a file */
         {"<built-in function sleep>", IDS_FRAME_BLOCKS},
         {"$self._sock recv_into", IDS_FRAME_BLOCKS},
         {"$work_queue get", IDS_FRAME_BLOCKS},

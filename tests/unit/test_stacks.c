@@ -10,6 +10,7 @@
 #include "collectors/common/sampling_pace.h"
 #include "collectors/common/spells.h"
 #include "collectors/common/thread_clock.h"
+#include "collectors/common/thread_waits.h"
 #include "collectors/common/xspace_lines.h"
 #include "collectors/common/xspace_out.h"
 #include "tests/support/suite.h"
@@ -495,6 +496,41 @@ START_TEST(threads_that_run) {
 }
 END_TEST
 
+struct reader {
+    _Atomic int64_t tid;
+    int pipe[2];
+};
+
+static void *read_pipe(void *context) {
+    struct reader *reader = context;
+    char byte;
+    atomic_store(&reader->tid, (int64_t)gettid());
+    return read(reader->pipe[0], &byte, 1) == 1 ? context : NULL;
+}
+
+/* One waits for what comes through a pipe, and this one runs. A kernel may hide it (no CONFIG_HAVE_ARCH_TRACEHOOK). */
+START_TEST(threads_that_read) {
+    const struct ids_python_gil gil = {0, 0};
+    struct reader reader = {.tid = 0};
+    pthread_t thread;
+    void *has_read = NULL;
+    int is_known = !access("/proc/self/syscall", R_OK);
+    ck_assert_int_eq(pipe(reader.pipe), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, read_pipe, &reader), 0);
+    while (!atomic_load(&reader.tid)) usleep(100);
+    uint64_t tid = (uint64_t)atomic_load(&reader.tid);
+    for (int i = 0; is_known && i < 10000 && ids_thread_waits_for(&gil, tid) != IDS_THREAD_READS; i++) usleep(1000);
+    if (is_known) ck_assert_int_eq(ids_thread_waits_for(&gil, tid), IDS_THREAD_READS);
+    ck_assert_int_ne(ids_thread_waits_for(&gil, (uint64_t)gettid()), IDS_THREAD_WAITS_FOR_GIL);
+    ck_assert_int_eq(ids_thread_waits_for(&gil, 0), IDS_THREAD_WAITS_NOT);
+    ck_assert_int_eq(write(reader.pipe[1], "x", 1), 1);
+    pthread_join(thread, &has_read);
+    ck_assert_ptr_eq(has_read, &reader);
+    ids_thread_waits_done();
+    for (int end = 0; end < 2; end++) close(reader.pipe[end]);
+}
+END_TEST
+
 /* --- what a file says of its threads ---------------------------------------------------------------------------- */
 
 START_TEST(lines_of_a_file) {
@@ -564,4 +600,4 @@ IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text,
               slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core, stacks_again, threads_of_a_list,
               threads_that_stand_still, threads_that_begin, threads_that_have_ended, pieces_of_memory, periods,
               periods_by_cost, periods_by_chance, times_of_others, schedstat_of_a_thread, waits_within_the_clocks,
-              threads_that_run, lines_of_a_file, spells_of_a_run)
+              threads_that_run, threads_that_read, lines_of_a_file, spells_of_a_run)

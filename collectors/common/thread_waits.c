@@ -1,7 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "collectors/common/python_gil.h"
+#include "collectors/common/thread_waits.h"
 
 #include "collectors/common/glibc.h"
 #include "collectors/common/task_files.h"
@@ -30,15 +30,23 @@ void ids_python_gil_find(struct ids_python_gil *gil) {
     *gil = (struct ids_python_gil){from, from + ((const ElfW(Sym) *)symbol)->st_size};
 }
 
-/* "202 0x7f...", the call's number and its arguments; "running" of a thread that is in none. */
-int ids_python_gil_is_awaited(const struct ids_python_gil *gil, uint64_t tid) {
-    char text[64], *end;
-    if (gil->to <= gil->from || !ids_task_files_read(&files, tid, text, sizeof text)) return 0;
-    if (strtol(text, &end, 10) != SYS_futex || end == text) return 0;
-    uintptr_t address = strtoul(end, NULL, 16);
-    return address >= gil->from && address < gil->to;
+static int reads(long number) {
+    return number == SYS_read || number == SYS_pread64 || number == SYS_readv || number == SYS_preadv ||
+           number == SYS_recvfrom || number == SYS_recvmsg;
 }
 
-void ids_python_gil_done(void) {
+/* "202 0x7f...", the call's number and its arguments; "running" of a thread that is in none. */
+enum ids_thread_waits ids_thread_waits_for(const struct ids_python_gil *gil, uint64_t tid) {
+    char text[64], *end;
+    if (!ids_task_files_read(&files, tid, text, sizeof text)) return IDS_THREAD_WAITS_NOT;
+    long number = strtol(text, &end, 10);
+    if (end == text) return IDS_THREAD_WAITS_NOT;
+    if (reads(number)) return IDS_THREAD_READS;
+    uintptr_t address = strtoul(end, NULL, 16);
+    return number == SYS_futex && address >= gil->from && address < gil->to ? IDS_THREAD_WAITS_FOR_GIL
+                                                                            : IDS_THREAD_WAITS_NOT;
+}
+
+void ids_thread_waits_done(void) {
     ids_task_files_close(&files);
 }

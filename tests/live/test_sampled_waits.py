@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""What sampled stacks say of a program that waits, with real JAX on the CPU: for the next line of a pipe, and for Python's lock; and that they
+do not say so of one that does not wait for it.
+
+    test_sampled_waits.py [CASE ...]     only these
+Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax), TMPDIR.  Exit: 0, 1, 77 = cannot run here.
+"""
+import sys
+
+import test_capture as live
+from test_capture import ROOT, capture, check
+
+LOOP = '''import subprocess, sys, threading, time
+import jax, jax.numpy as jnp
+step, x = jax.jit(lambda x: jnp.tanh(x @ x)), jnp.ones((64, 64))
+WRITE = "import time\\nfor i in range(120):\\n    time.sleep(0.01)\\n    print(i, flush=True)"
+class Counted:
+    def __iter__(self):
+        return map(sum, (range(200000) for _ in range(120)))
+def score_records():
+    count = 0
+    while True:
+        for i in range(1000):
+            count += i & 7
+def beat():
+    while True:
+        time.sleep(0.001)
+def fit(items):
+    global x
+    for item in items:
+        x = step(x)
+        x.block_until_ready()
+if sys.argv[1] in ('score_records', 'beat'):
+    threading.Thread(target=globals()[sys.argv[1]], daemon=True).start()
+    fit(range(300))
+elif sys.argv[1] == 'read':
+    fit(subprocess.Popen([sys.executable, '-c', WRITE], stdout=subprocess.PIPE).stdout)
+else:
+    fit(Counted())
+print('done')
+'''
+WAITS = ROOT / 'waits.py'
+WAITS.write_text(LOOP)
+
+
+def places(*words):
+    """Where the time of Python goes, what has most of it first."""
+    run = capture(['-s', 30, '-k', 40], *words, program=WAITS)
+    check('%s: the program is as it was' % words[0], (run.code, run.out) == (0, 'done\n'), run.err)
+    ledger = live.report(run.folder)['tables'].get('ledger', {'columns': [], 'rows': []})
+    columns = [column['id'] for column in ledger['columns']]
+    rows = [dict(zip(columns, row)) for row in ledger['rows']]
+    return [(row['culprit'], row['where'] or '') for row in rows if row['account'] == 'host.python' and row['culprit'] != 'wait_for_core']
+
+
+def read():
+    found = places('read')
+    check('a loop over a pipe reads', found and found[0][0] == 'fit' and found[0][1].endswith(', in io.read'), found)
+    found = places('count')
+    check('a loop over what is computed does not', found and not any('io.read' in where for _, where in found), found)
+
+
+def lock():
+    found = places('score_records')
+    check("another thread has Python's lock", found and found[0][0] == 'score_records' and "has Python's lock" in found[0][1], found)
+    found = places('beat')
+    check('one that sleeps does not', not any(culprit == 'beat' for culprit, _ in found), found)
+
+
+CASES = [read, lock]
+
+
+def main():
+    live.need_jax()
+    return live.run_cases(CASES)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
