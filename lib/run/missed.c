@@ -162,7 +162,9 @@ static int put_opening_first(const struct ids_missed *missed, struct ids_report 
 }
 
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report) {
-    const char *share = say_share(report, (double)missed->longer_ns / (double)missed->total_ns);
+    double lost = (double)missed->longer_ns / (double)missed->total_ns;
+    const char *share = say_share(report, lost);
+    ids_report_property(report, "steps.missed_share", ids_real_value(IDS_UNIT_RATIO, lost));
     int has_opening = put_opening_first(missed, report);
     const char *found = ids_report_text(report, "%zu of %zu steps are slow%s, and lose %s of the run's time%s",
                                         missed->slow, missed->steps, rhythm ? "" : say_first(missed, report), share,

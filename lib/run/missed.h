@@ -44,7 +44,8 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
 /* Puts it before all other advice, with what ids_rhythm_missed says of their rhythm; NULL: they have none. Behind the
  * first piece, where they have none and the machine was so busy that others may have made them slow. Who has a share s
  * of the cores makes others take up to about 1 / (1 - s) times as long: what is more than twice that is not theirs, nor
- * what collections of garbage have at least half of, which is said. */
+ * what collections of garbage have at least half of, which is said. Sets the property
+ * steps.missed_share, by which a comparison knows. */
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report);
 
 #endif

@@ -277,6 +277,8 @@ for name, load, place, wanted in (('quiet', (100, 99, -1), 0, 'none like these i
 garbage = json.loads(report(with_history('garbage', (17, 23, 24, 48, 70, 71, 77), (1000, 1000, 1000), garbage=6000000), '--json'))
 same('seven slow steps that collect garbage', '75.0 % of it in collections of garbage' in garbage['advice'][0]['what'], True)
 same('the garbage of a slow step', garbage['tables']['slow_steps']['rows'][0][-1], 'collected garbage for 6.000 ms')
+compared = subprocess.run([os.environ['IDSPROF'], 'diff', rhythmic, differs], capture_output=True, text=True).stdout
+same('what no window has is not compared', 'slow steps that no window has lose 44.4 % of the run of' in ' '.join(compared.split()), True)
 measured = with_measured_rhythm('measured_rhythm')
 same('its short steps took longer in the window', 'took 1.32 × as long as the 25 around it' in ' '.join(report(measured).split()), True)
 same('what its long step loses is lost in the run', savings(measured), savings(run('no_history', (FILE, 6, 0, 5))))

@@ -2,6 +2,8 @@
 #include "lib/run/missed.h"
 #include "tests/support/suite.h"
 
+#include <math.h>
+
 enum { STEPS = 100 };
 
 static struct ids_missed_step steps[STEPS];
@@ -139,6 +141,7 @@ START_TEST(test_told) {
                      "the slow steps lose 30.00 ms, half of it in steps of 11.00 ms and more, of 130.0 ms; by the "
                      "history, after the first ten steps");
     ck_assert_int_eq(report.advice[0].saves_ps, -1);
+    ck_assert(fabs(ids_report_find_property(&report, "steps.missed_share")->d - 30.0 / 130) < 1e-12);
     ck_assert_str_eq(report.advice[1].what, "a");
     ck_assert_str_eq(report.advice[2].what, "b");
     for (int i = 0; i < STEPS; i++) steps[i].number = -1;
