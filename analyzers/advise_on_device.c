@@ -77,15 +77,15 @@ static const char *with_core_users(struct ids_adviser *adviser, const char *evid
 
 /* The threads of JAX's CPU client are the device: where they wait for a core, ops look as if they were slow, but still
  * are to one another what they were. Where two thirds of the time went so, and half of the step is idle time of which
- * that may be the reason, no more can be told. It comes first too where half of the step is compute, and the program
- * itself took the cores: that is its to change, and no op is. */
+ * that may be the reason, no more can be told. It comes first too where a third of the time went so, half of the step is
+ * compute, and the program itself took the cores: that is its to change, and no op is. */
 void ids_advise_on_cores(struct ids_adviser *adviser, int first) {
     const struct ids_pieces *pieces = &adviser->pieces;
     if (!ids_adviser_lacks_cores(adviser)) return;
     int is_most = ids_adviser_ratio(adviser, "device.no_core_share") >= 2.0 / 3,
         is_late = is_most && late_ps(adviser) >= pieces->time_ps / 2,
-        is_own = is_most && !is_late && pieces->compute_ps >= pieces->time_ps / 2 &&
-                 ids_core_users_are_own(adviser->analysis);
+        is_own = ids_adviser_ratio(adviser, "device.no_core_share") >= 1.0 / 3 && !is_late &&
+                 pieces->compute_ps >= pieces->time_ps / 2 && ids_core_users_are_own(adviser->analysis);
     if ((is_late || is_own) != first || (!first && pieces->compute_ps < pieces->time_ps / 4)) return;
     ids_adviser_remark(
         adviser, "device.no_core_share",
@@ -111,12 +111,14 @@ void ids_advise_on_memory(struct ids_adviser *adviser) {
         ids_adviser_remark(adviser, advice[i].explain, advice[i].what, advice[i].evidence);
 }
 
-/* How long a step takes at most for memory that it need not have. Arrays that are made in each step take new memory,
- * which a CPU's system maps page by page: 403 MB took 0.41 s. A temporary is written and read. Accelerators hold their
+/* How long a step takes at most for memory that it need not have. Large arrays that are made in each step take new
+ * memory, which a CPU's system maps page by page: 403 MB took 0.41 s. What is smaller malloc has from the step before
+ * (M_MMAP_THRESHOLD grows up to 32 MiB: mallopt(3)), and it is written, as a temporary is. Accelerators hold their
  * memory, and all but the oldest write 100 GB and more a second. */
 static int64_t takes_at_most(const struct ids_adviser *adviser, const struct ids_memory_advice *advice) {
     int is_cpu = adviser->analysis->busy[adviser->pieces.decider].device->kind == IDS_DEVICE_CPU;
-    int64_t bytes_a_ns = !is_cpu ? 100 : advice->op ? 10 : 1, time_ns = advice->bytes / bytes_a_ns;
+    int is_mapped = !advice->op && advice->array_bytes >= 32 << 20;
+    int64_t bytes_a_ns = !is_cpu ? 100 : is_mapped ? 1 : 10, time_ns = advice->bytes / bytes_a_ns;
     return time_ns < INT64_MAX / 1000 ? time_ns * 1000 : INT64_MAX;
 }
 

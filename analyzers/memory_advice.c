@@ -225,7 +225,7 @@ static int on_not_donated(struct ids_report *report, struct ids_memory_advice *a
     for (; of.row < of.table->row_count && strcmp(text(&of, "program"), program) != 0; of.row++) {
     }
     if (of.row == of.table->row_count || number(&of, "not_donated") < 0) return 0;
-    int64_t bytes = number(&of, "not_donated"), total = number(&of, "total");
+    int64_t bytes = number(&of, "not_donated"), total = number(&of, "total"), arrays = number(&row, "arrays");
     if (!is_worth_donating(report, bytes, total)) return 0;
     const char *how, *arguments = say_arguments(report, row, program, &how);
     advice->what =
@@ -236,9 +236,10 @@ static int on_not_donated(struct ids_report *report, struct ids_memory_advice *a
     advice->evidence =
         ids_report_text(report, "%s of %s are %s in %s, each with a result of its shape; the program has %s in memory",
                         say_bytes(report, number(&row, "bytes")), program, text(&row, "argument"),
-                        IDS_COUNTED(number(&row, "arrays"), "array"), say_bytes(report, total));
+                        IDS_COUNTED(arrays, "array"), say_bytes(report, total));
     advice->explain = "memory.not_donated";
     advice->bytes = bytes;
+    advice->array_bytes = arrays > 0 ? number(&row, "bytes") / arrays : 0;
     advice->is_short = is_short_for(report, (double)total);
     return 1;
 }

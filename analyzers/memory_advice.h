@@ -12,6 +12,7 @@ struct ids_memory_advice {
     /* Of what a program keeps without need: how much, whether the device hardly has room for it, and of a temporary the
      * op that makes it, with what to do where the op tells it (analyzers/op_remedy.h); else NULL. */
     int64_t bytes;
+    int64_t array_bytes; /* of what is not donated, the mean of the largest argument's arrays; 0: not known */
     int is_short;
     const char *op, *op_remedy;
 };

@@ -228,13 +228,21 @@ static int gets_of_queue(const struct ids_circumstances *about) {
     return is_any(about->culprit, gets) || (calls_any(about, gets) && has_word(call_in(about), queues));
 }
 
+/* A call of the same name that waits for nothing: of texts, paths and arrays; "join" alone is of a literal text. */
+static int computes_by_name(const struct ids_circumstances *about) {
+    static const char *const of[] = {"path", "sep", "separator", "delimiter", "str", "np",
+                                     "numpy", "jnp", "jax", "lax", "torch", "tf", "pd", "df", NULL};
+    const char *call = call_in(about);
+    return call && (!strcmp(call, "join") || (strchr(call, '.') && has_word(call, of)));
+}
+
 static int waits_for_another(const struct ids_circumstances *about) {
     static const char *const names[] = {"wait", "acquire", "join", "result", "poll", "select", "wait_for", NULL};
     static const char *const calls[] = {"communicate", "waitpid", "wait3", "wait4", "waitid", "flock", "lockf", NULL};
     static const char *const of_processes[] = {
         "os.system", "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", NULL};
-    return is_call_of(about, names) || calls_any(about, calls) || is_any(call_in(about), of_processes) ||
-           gets_of_queue(about);
+    return (is_call_of(about, names) && !computes_by_name(about)) || calls_any(about, calls) ||
+           is_any(call_in(about), of_processes) || gets_of_queue(about);
 }
 
 /* Of a file, a pipe or a socket. */
