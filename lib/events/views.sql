@@ -402,12 +402,12 @@ FROM (SELECT v.event AS event,
              max(CASE v.key WHEN 'Bytes' THEN v.value END) AS torch_bytes,
              max(CASE v.key WHEN 'Total Allocated' THEN v.value END) AS torch_total
       FROM (SELECT m.id AS event, a.name AS key, o.value AS value
-            FROM event m CROSS JOIN stat_set o ON o.id = m.stat_set CROSS JOIN stat a ON a.id = o.stat
-            WHERE m.name IN (SELECT k.id FROM name k WHERE k.text IN ('MemoryAllocation', 'MemoryDeallocation', '[memory]'))
+            FROM event m CROSS JOIN stat_set o CROSS JOIN stat a
+            WHERE o.id = m.stat_set AND a.id = o.stat AND m.name IN (SELECT k.id FROM name k WHERE k.text IN ('MemoryAllocation', 'MemoryDeallocation', '[memory]'))
             UNION ALL
             SELECT m.id, a.name, o.value
-            FROM event m CROSS JOIN event_stat o ON o.event = m.id CROSS JOIN stat a ON a.id = o.stat
-            WHERE m.name IN (SELECT k.id FROM name k WHERE k.text IN ('MemoryAllocation', 'MemoryDeallocation', '[memory]'))) v
+            FROM event m CROSS JOIN event_stat o CROSS JOIN stat a
+            WHERE o.event = m.id AND a.id = o.stat AND m.name IN (SELECT k.id FROM name k WHERE k.text IN ('MemoryAllocation', 'MemoryDeallocation', '[memory]'))) v
       GROUP BY v.event) s -- from the few events to their stats: the view stats would be made whole
 JOIN event e ON e.id = s.event
 JOIN name n ON n.id = e.name
