@@ -401,14 +401,8 @@ FROM (SELECT v.event AS event,
              max(CASE v.key WHEN 'Device Id' THEN v.value END) AS torch_device,
              max(CASE v.key WHEN 'Bytes' THEN v.value END) AS torch_bytes,
              max(CASE v.key WHEN 'Total Allocated' THEN v.value END) AS torch_total
-      FROM (SELECT m.id AS event, a.name AS key, o.value AS value
-            FROM event m CROSS JOIN stat_set o CROSS JOIN stat a
-            WHERE o.id = m.stat_set AND a.id = o.stat AND m.name IN (SELECT k.id FROM name k WHERE k.text IN ('MemoryAllocation', 'MemoryDeallocation', '[memory]'))
-            UNION ALL
-            SELECT m.id, a.name, o.value
-            FROM event m CROSS JOIN event_stat o CROSS JOIN stat a
-            WHERE o.event = m.id AND a.id = o.stat AND m.name IN (SELECT k.id FROM name k WHERE k.text IN ('MemoryAllocation', 'MemoryDeallocation', '[memory]'))) v
-      GROUP BY v.event) s -- from the few events to their stats: the view stats would be made whole
+      FROM stats v JOIN event m ON m.id = v.event JOIN name k ON k.id = m.name
+      WHERE k.text IN ('MemoryAllocation', 'MemoryDeallocation', '[memory]') GROUP BY v.event) s
 JOIN event e ON e.id = s.event
 JOIN name n ON n.id = e.name
 JOIN track t ON t.id = e.track
