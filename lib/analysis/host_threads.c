@@ -298,9 +298,10 @@ int ids_host_threads_usual_holder(struct ids_host_threads *threads, const struct
     if (!threads->holders) {
         threads->holders = malloc((trace->track_count + 1) * sizeof *threads->holders);
         if (!threads->holders) return -1;
-        for (size_t t = 0; t < trace->track_count; t++) threads->holders[t] = IDS_NONE;
+        for (size_t t = 0; t <= trace->track_count; t++) threads->holders[t] = IDS_NONE;
     }
     uint32_t track = threads->python[p];
+    if (track >= trace->track_count) return 0;
     if (threads->holders[track] == IDS_NONE && find_holder(threads, track)) return -1;
     *ret_doing = threads->holders[track];
     return 0;
