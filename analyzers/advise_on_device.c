@@ -77,8 +77,8 @@ static const char *with_core_users(struct ids_adviser *adviser, const char *evid
 
 /* The threads of JAX's CPU client are the device: where they wait for a core, ops look as if they were slow, but still
  * are to one another what they were. Where two thirds of the time went so, and half of the step is idle time of which
- * that may be the reason, no more can be told. It comes first too where a third of the time went so, half of the step is
- * compute, and the program itself took the cores: that is its to change, and no op is. */
+ * that may be the reason, no more can be told. It comes first too where a third of the time went so, half of the step
+ * is compute, and the program itself took the cores: that is its to change, and no op is. */
 void ids_advise_on_cores(struct ids_adviser *adviser, int first) {
     const struct ids_pieces *pieces = &adviser->pieces;
     if (!ids_adviser_lacks_cores(adviser)) return;

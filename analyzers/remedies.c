@@ -230,8 +230,8 @@ static int gets_of_queue(const struct ids_circumstances *about) {
 
 /* A call of the same name that waits for nothing: of texts, paths and arrays; "join" alone is of a literal text. */
 static int computes_by_name(const struct ids_circumstances *about) {
-    static const char *const of[] = {"path", "sep", "separator", "delimiter", "str", "np",
-                                     "numpy", "jnp", "jax", "lax", "torch", "tf", "pd", "df", NULL};
+    static const char *const of[] = {"path", "sep", "separator", "delimiter", "str", "np", "numpy", "jnp",
+                                     "jax",  "lax", "torch",     "tf",        "pd",  "df", NULL};
     const char *call = call_in(about);
     return call && (!strcmp(call, "join") || (strchr(call, '.') && has_word(call, of)));
 }
@@ -460,7 +460,8 @@ static const struct sentence {
     {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
      {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, hears, "The device waits for Python, which waits for what the other end of a connection sends",
-     {"see why that end (a process, a thread, a machine) sends so late; or receive ahead of the step, on another thread", NULL, NULL, NULL}},
+     {"see why that end (process, thread or machine) sends so late; or receive ahead of the step, on another thread",
+      NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",
      {"see what that one does: make it cheaper, or let it work further ahead; where a timeout runs out, shorten it",
       NULL, NULL, NULL}},

@@ -57,8 +57,8 @@ int ids_remedy_is_for_hold_up(const struct ids_circumstances *about);
 
 /* What one remedy is for, and one piece: a culprit, or a whole account, where the remedy does not depend on the
  * culprit. Being held up in a call is apart from the rest of its account; a callback is one cause, whatever of it has a
- * name (the program's function, and the op that calls it where no sample saw it). A function that holds the device up in
- * several ways is mended as one, see joint_causes.h. */
+ * name (the program's function, and the op that calls it where no sample saw it). A function that holds the device up
+ * in several ways is mended as one, see joint_causes.h. */
 enum ids_remedy_scope {
     IDS_REMEDY_OF_CULPRIT,
     IDS_REMEDY_OF_ACCOUNT,

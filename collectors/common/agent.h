@@ -10,11 +10,11 @@
  *
  * Threads. Every function may be called from any thread. None of them may be called from inside a callback, but for
  * ids_agent_say, ids_agent_rank, ids_agent_plan, ids_agent_state, ids_agent_spell, ids_agent_garbage and
- * ids_agent_entered. The agent holds no lock while a callback runs. `start` runs in the thread that feeds the step or region that opens the window,
- * else (time, trigger) in a thread of the agent's; `stop` and `contribute` always run in a thread of the agent's, while
- * the feeding thread waits for it, at most stop_timeout of the plan: then the program goes on, and the window is
- * written when the vendor's stop returns after all. So a caller from Python must give up the GIL while it calls
- * (ctypes.CDLL does, ctypes.PyDLL does not), and must keep its callback objects for ever.
+ * ids_agent_entered. The agent holds no lock while a callback runs. `start` runs in the thread that feeds the step or
+ * region that opens the window, else (time, trigger) in a thread of the agent's; `stop` and `contribute` always run in
+ * a thread of the agent's, while the feeding thread waits for it, at most stop_timeout of the plan: then the program
+ * goes on, and the window is written when the vendor's stop returns after all. So a caller from Python must give up the
+ * GIL while it calls (ctypes.CDLL does, ctypes.PyDLL does not), and must keep its callback objects for ever.
  *
  * fork: the child begins anew, with no window open and nothing written about it, when one of its threads feeds the
  * agent again; the collectors stay registered. Texts are UTF-8; they are cut where they are too long, never refused.
@@ -85,7 +85,7 @@ IDS_AGENT_API void ids_agent_compiled(const char *name, int64_t took_ns);
  * collect garbage". It is put into the samples of its stack in that time, where a window's samples are of it. Also from
  * inside a callback. */
 IDS_AGENT_API void ids_agent_spell(uint64_t thread, int64_t begin_ns, int64_t end_ns, const char *name);
-/* From inside start or stop, at its begin: what came before was a wait for the lock of the callback's language, which the
+/* From inside start, at its begin: what came before was a wait for the lock of the callback's language, which the
  * program had and went on with. It is no cost of the window. */
 IDS_AGENT_API void ids_agent_entered(void);
 /* Python collected garbage for so long just now: for the history. Also from inside a callback. */

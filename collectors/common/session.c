@@ -278,8 +278,8 @@ static void set_suffix(struct ids_agent *agent) {
     snprintf(agent->suffix, sizeof agent->suffix, "%s%s", rank, name);
 }
 
-/* Since when a job that began at `before` has cost something: in a thread of ours the program goes on while its callback
- * waits for Python's lock. */
+/* Since when a job that began at `before` has cost something: in a thread of ours the program goes on while its
+ * callback waits for Python's lock. */
 static int64_t costs_since(const struct ids_agent *agent, int64_t before) {
     return agent->is_own_job && agent->entered_ns > before ? agent->entered_ns : before;
 }

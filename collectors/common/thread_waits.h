@@ -1,8 +1,8 @@
 /* thread_waits.h - what a thread waits for, as the kernel says it.
  *
- * Frames do not show whether it waits for Python's lock: the thread stands in a call, or between two instructions, while
- * another one runs. The thread sleeps in a futex that lies in Python's runtime, where the main interpreter's lock is.
- * Nor do they show that `for line in sys.stdin` waits for the next line: no call stands there. */
+ * Frames do not show whether it waits for Python's lock: the thread stands in a call, or between two instructions,
+ * while another one runs. The thread sleeps in a futex that lies in Python's runtime, where the main interpreter's lock
+ * is. Nor do they show that `for line in sys.stdin` waits for the next line: no call stands there. */
 #ifndef IDS_COLLECTORS_COMMON_THREAD_WAITS_H
 #define IDS_COLLECTORS_COMMON_THREAD_WAITS_H
 

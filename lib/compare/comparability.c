@@ -183,7 +183,8 @@ static void look_at_run(struct looking *looking, const struct ids_side_run *run,
     const struct ids_value *missed = ids_report_find_property(run->report, "steps.missed_share");
     if (missed && !missed->missing)
         find(looking, IDS_REMARK_WARNING, "steps.missed",
-             "slow steps that no window has lose %.1f %% of the run of %s: how these differ is not compared here; record "
+             "slow steps that no window has lose %.1f %% of the run of %s: how these differ is not compared here; "
+             "record "
              "one on either side (idsprof capture --when 'step > 2x')",
              100 * ids_value_number(*missed), name_of(run));
     if (per_step && run->steps->row_count < FEW_STEPS)

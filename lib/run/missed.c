@@ -175,12 +175,12 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
     int is_of_some = missed->is_rhythm && rhythm && missed->in_rhythm < missed->slow;
     if (is_of_some)
         which = ids_report_text(report, "those of that rhythm, %zu of the %zu,", missed->in_rhythm, missed->slow);
-    const char *evidence = ids_report_text(report,
-                                           "%s lose %s, half of it in steps of %s and more, of %s; by the history, "
-                                           "after the first ten steps",
-                                           which,
-                                           say_time(report, is_of_some ? missed->in_rhythm_ns : missed->longer_ns),
-                                           say_time(report, missed->took_ns), say_time(report, missed->total_ns));
+    const char *evidence =
+        ids_report_text(report,
+                        "%s lose %s, half of it in steps of %s and more, of %s; by the history, "
+                        "after the first ten steps",
+                        which, say_time(report, is_of_some ? missed->in_rhythm_ns : missed->longer_ns),
+                        say_time(report, missed->took_ns), say_time(report, missed->total_ns));
     int is_theirs = !rhythm && is_of_others(missed);
     if (is_theirs)
         evidence = ids_report_text(report, "%s; all cores were busy for %s of the run", evidence,

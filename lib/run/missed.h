@@ -1,8 +1,9 @@
 /* missed.h - slow steps that take much of a run, and of which a report measures none.
  *
  * They are those that the history of steps calls slow, at least two, and together they take longer than as many usual
- * ones by at least a fifth of the time of all steps. Half of that is lost in the slowest of them: one is measured where a
- * step of the report, or of another window, takes at least half as long as the least of these. The first steps, which compile, are not looked at. */
+ * ones by at least a fifth of the time of all steps. Half of that is lost in the slowest of them: one is measured where
+ * a step of the report, or of another window, takes at least half as long as the least of these. The first steps,
+ * which compile, are not looked at. */
 #ifndef IDS_LIB_RUN_MISSED_H
 #define IDS_LIB_RUN_MISSED_H
 
@@ -23,11 +24,11 @@ struct ids_missed_step {
 
 struct ids_missed {
     size_t slow, steps;
-    int64_t longer_ns, total_ns;          /* what the slow ones lose together, and the time of all steps */
-    int64_t took_ns;                      /* half of longer_ns is lost in steps of this and more */
-    int64_t garbage_ns;                   /* of longer_ns */
-    int64_t slow_ns;                      /* the slow ones together, not only what they take longer */
-    int64_t first[IDS_MISSED_NAMED];      /* the first of these that have numbers */
+    int64_t longer_ns, total_ns;     /* what the slow ones lose together, and the time of all steps */
+    int64_t took_ns;                 /* half of longer_ns is lost in steps of this and more */
+    int64_t garbage_ns;              /* of longer_ns */
+    int64_t slow_ns;                 /* the slow ones together, not only what they take longer */
+    int64_t first[IDS_MISSED_NAMED]; /* the first of these that have numbers */
     size_t first_count;
     size_t in_rhythm; /* of the slow ones */
     int64_t in_rhythm_ns;

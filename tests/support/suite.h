@@ -24,9 +24,9 @@
     }
 
 /* At the begin of a test of much data, which valgrind would take minutes for and sees in smaller ones too. */
-#define IDS_NOT_UNDER_VALGRIND()                \
-    do {                                        \
-        if (getenv("IDS_VALGRIND")) return;     \
+#define IDS_NOT_UNDER_VALGRIND()            \
+    do {                                    \
+        if (getenv("IDS_VALGRIND")) return; \
     } while (0)
 
 #define IDS_RUN_SUITE(name, ...) IDS_RUN_FIXTURE(name, NULL, NULL, __VA_ARGS__)

@@ -170,8 +170,9 @@ START_TEST(test_told_behind_the_opening) {
         ck_assert_uint_eq(report.advice_count, 4);
         ck_assert_str_eq(report.advice[0].what, "step 50");
         ck_assert_ptr_nonnull(strstr(report.advice[1].what, "4 of 100 steps are slow"));
-        const char *whole = "none like these is measured here, and the one that opened the window not whole - record one "
-                            "whole: idsprof capture --when";
+        const char *whole =
+            "none like these is measured here, and the one that opened the window not whole - record one "
+            "whole: idsprof capture --when";
         ck_assert_int_eq(strstr(report.advice[1].what, whole) != NULL, !is_busy);
         ck_assert_str_eq(report.advice[2].what, "a");
         ck_assert_str_eq(report.advice[3].what, "b");
