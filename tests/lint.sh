@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 failed=0
-states=60000
+states=20000
 [[ ${1:-} != deep ]] || states=225000
 
 run() { # TOOL COMMAND...

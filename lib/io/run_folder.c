@@ -76,7 +76,7 @@ static void run_done(struct ids_run_files *run) {
 static int add_run(struct ids_finder *finder, struct ids_run_files *run) {
     struct ids_run_files *place = IDS_PUSH(finder->list.runs, finder->list.run_count, finder->run_room);
     if (!place) return ids_no_memory(finder->err);
-    qsort(run->files, run->file_count, sizeof *run->files, by_name);
+    if (run->file_count) qsort(run->files, run->file_count, sizeof *run->files, by_name);
     if (run->beside_count) qsort(run->beside, run->beside_count, sizeof *run->beside, by_name);
     *place = *run;
     *run = (struct ids_run_files){0};
