@@ -217,13 +217,16 @@ static void act(enum ids_window_action action, int feeding, struct call *call) {
     do_or_wait(action, feeding, call);
     if (!feeding) return;
     lock();
+    agent->standing--;
     news(ids_judging_stall(agent, from_ns, ids_monotonic_ns()));
+    ids_bell_ring(&agent->wake); /* the step that runs may be judged again */
     unlock();
 }
 
 /* The end of an entry point: gives the lock back and does what the event came to. */
 static void finish(enum ids_window_action action, int feeding, struct call *call) {
     if (action != IDS_NOTHING) begin_job(action);
+    agent->standing += feeding && action != IDS_NOTHING;
     refresh();
     unlock();
     act(action, feeding, call);

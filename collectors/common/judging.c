@@ -36,20 +36,28 @@ int ids_judging_stall(struct ids_agent *agent, int64_t from_ns, int64_t to_ns) {
 
 /* ---- a step that takes too long ---- */
 
-int64_t ids_judging_deadline(const struct ids_agent *agent) {
-    if (!judges(agent) || agent->window.state != IDS_WAITING) return -1;
-    int64_t deadline = ids_recorder_deadline(&agent->recorder), earliest = ids_window_earliest(&agent->window);
+/* Within the budget, or beyond it. */
+static int64_t deadline_of(const struct ids_agent *agent, int is_beyond) {
+    int64_t deadline = ids_recorder_deadline(&agent->recorder, is_beyond);
+    int64_t earliest = ids_window_earliest(&agent->window, is_beyond);
     if (deadline < 0) return -1;
     int64_t soonest = agent->recorder.begin_ns + LOOK_NS; /* short steps are not looked at one by one */
     if (deadline < soonest) deadline = soonest;
     return deadline < earliest ? earliest : deadline;
 }
 
+int64_t ids_judging_deadline(const struct ids_agent *agent) {
+    if (!judges(agent) || agent->window.state != IDS_WAITING || agent->standing) return -1;
+    int64_t within = deadline_of(agent, 0), beyond = deadline_of(agent, 1);
+    return within < 0 || (beyond >= 0 && beyond < within) ? beyond : within;
+}
+
 enum ids_window_action ids_judging_time(struct ids_agent *agent, int64_t now_ns) {
     int64_t deadline = ids_judging_deadline(agent);
     if (deadline < 0 || now_ns < deadline) return IDS_NOTHING;
-    ids_recorder_watch(&agent->recorder);
-    return ids_window_slow(&agent->window, now_ns);
+    int is_beyond = now_ns < ids_window_earliest(&agent->window, 0);
+    ids_recorder_watch(&agent->recorder, now_ns, is_beyond);
+    return ids_window_slow(&agent->window, now_ns, is_beyond);
 }
 
 /* ---- a window ---- */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { SLOW_RATIO = 2000, SEEN_PARTS = 10 };
+
 /* ---- the median ---- */
 
 static int place_of(const struct ids_median *median, int64_t value) {
@@ -46,6 +48,7 @@ void ids_recorder_init(struct ids_recorder *recorder, const struct ids_plan *pla
     recorder->keep = plan->keep_slowest < IDS_KEPT_MAX ? plan->keep_slowest : IDS_KEPT_MAX;
     recorder->from = plan->start_step > IDS_WARM_STEPS ? plan->start_step : IDS_WARM_STEPS;
     recorder->number = -1;
+    recorder->beyond_places = recorder->keep ? recorder->keep : IDS_BEYOND_PLACES;
 }
 
 static int64_t median_now(const struct ids_recorder *recorder) {
@@ -53,27 +56,56 @@ static int64_t median_now(const struct ids_recorder *recorder) {
     return median ? median : ids_median_of(&recorder->medians[0]);
 }
 
-/* The kept window whose step was the fastest; NULL while there is room for one more. */
+/* The kept window that saw least of its step; NULL while there is room for one more. */
 static const struct ids_kept_window *least_kept(const struct ids_recorder *recorder) {
     const struct ids_kept_window *least = NULL;
     if (!recorder->keep || recorder->kept_count < recorder->keep) return NULL;
     for (int i = 0; i < recorder->kept_count; i++) {
-        if (!least || recorder->kept[i].took_ns < least->took_ns) least = &recorder->kept[i];
+        if (!least || recorder->kept[i].seen_ns < least->seen_ns) least = &recorder->kept[i];
     }
     return least;
 }
 
+/* The median so many thousandths; -1: there is none yet. */
+static int64_t of_median(const struct ids_recorder *recorder, int64_t ratio) {
+    int64_t limit, median = median_now(recorder);
+    if (!median || __builtin_mul_overflow(median, ratio, &limit)) return -1;
+    return limit / 1000;
+}
+
+/* A step that takes longer is slow by the plan's rule; 0: it has none; -1: nothing is judged yet. */
+static int64_t rule_of(const struct ids_recorder *recorder) {
+    if (recorder->steps < recorder->from) return -1;
+    return recorder->ratio ? of_median(recorder, recorder->ratio) : recorder->when_ns;
+}
+
+/* A window must have seen more of its slow step to be kept; 0: it need not. */
+static int64_t least_seen(const struct ids_recorder *recorder) {
+    const struct ids_kept_window *least = least_kept(recorder);
+    return least ? least->seen_ns : 0;
+}
+
+static int64_t longer(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 /* A step that takes longer is worth a window; -1: nothing is judged yet. */
 static int64_t limit_of(const struct ids_recorder *recorder) {
-    int64_t limit = recorder->when_ns, median = median_now(recorder);
-    const struct ids_kept_window *least = least_kept(recorder);
-    if (recorder->steps < recorder->from) return -1;
-    if (recorder->ratio) {
-        if (!median) return -1;
-        if (__builtin_mul_overflow(median, recorder->ratio, &limit)) return -1;
-        limit /= 1000;
+    int64_t rule = rule_of(recorder);
+    return rule < 0 ? -1 : longer(rule, least_seen(recorder));
+}
+
+/* A step that has taken longer is worth a window that opens in the middle of it: it may take as long again, and be
+ * among those that were seen most. Without a rule the slowest steps of like ones come by the rhythm of windows. */
+static int64_t opens_from(const struct ids_recorder *recorder, int is_beyond) {
+    int64_t slow = rule_of(recorder), least = INT64_MAX / 2;
+    if (!slow) slow = of_median(recorder, SLOW_RATIO);
+    if (slow < 0 || slow > INT64_MAX / 2) return -1;
+    if (!is_beyond) return longer(slow, least_seen(recorder));
+    for (int64_t i = 0; i < recorder->beyond_places; i++) {
+        if (recorder->beyond[i] < least) least = recorder->beyond[i];
     }
-    return least && least->took_ns > limit ? least->took_ns : limit;
+    return longer(longer(2 * slow, 2 * least), least_seen(recorder));
 }
 
 static int64_t took_by(const struct ids_recorder *recorder, int64_t now_ns) {
@@ -85,26 +117,36 @@ static int64_t late_by(const struct ids_recorder *recorder) {
     return recorder->opened_ns - recorder->begin_ns - recorder->stall_ns;
 }
 
+/* How much of the step, which took so long, is not in the window. */
+static int64_t unseen_of(const struct ids_recorder *recorder, int64_t took_ns) {
+    int64_t late_ns = recorder->in_window ? longer(late_by(recorder), 0) : took_ns;
+    return took_ns - late_ns < took_ns / SEEN_PARTS ? took_ns : late_ns;
+}
+
+static int64_t seen_of(const struct ids_slow_step *slow) {
+    return slow->took_ns - slow->late_ns;
+}
+
 /* Whether the step is slow by the plan's rule. */
 static int judge(struct ids_recorder *recorder, int64_t now_ns, int goes_on) {
     int64_t limit = limit_of(recorder), took_ns = took_by(recorder, now_ns);
     if (limit < 0 || took_ns <= limit || recorder->is_doubtful) return 0;
     int is_slow = recorder->ratio || recorder->when_ns; /* without a rule some step is always the slowest */
     if (!goes_on) recorder->slow += is_slow;
-    if (!recorder->in_window) {
+    const struct ids_slow_step step = {.number = recorder->number,
+                                       .took_ns = took_ns,
+                                       .median_ns = median_now(recorder),
+                                       .late_ns = unseen_of(recorder, took_ns),
+                                       .goes_on = goes_on};
+    if (step.late_ns == took_ns) {
         if (goes_on) return is_slow;
         recorder->slow_missed += is_slow;
         /* Also while there is room for one more: whether a slower one was kept is known at the end. */
         if (took_ns <= recorder->missed_ns || !(is_slow || recorder->keep)) return is_slow;
         recorder->missed_ns = took_ns;
         recorder->missed_number = recorder->number;
-    } else if (took_ns > recorder->worst.took_ns) {
-        int64_t late_ns = late_by(recorder);
-        recorder->worst = (struct ids_slow_step){.number = recorder->number,
-                                                 .took_ns = took_ns,
-                                                 .median_ns = median_now(recorder),
-                                                 .late_ns = late_ns > 0 ? late_ns : 0,
-                                                 .goes_on = goes_on};
+    } else if (seen_of(&step) > seen_of(&recorder->worst)) {
+        recorder->worst = step;
     }
     return is_slow;
 }
@@ -138,15 +180,19 @@ void ids_recorder_doubt(struct ids_recorder *recorder, int64_t now_ns) {
     if (limit < 0 || took_by(recorder, now_ns) <= limit) recorder->is_doubtful = 1;
 }
 
-int64_t ids_recorder_deadline(const struct ids_recorder *recorder) {
-    int64_t limit = limit_of(recorder), deadline = recorder->begin_ns + recorder->stall_ns;
-    int is_rule = recorder->ratio || recorder->when_ns || least_kept(recorder);
-    if (!recorder->begin_ns || limit < 0 || !is_rule || recorder->is_watched || recorder->is_doubtful) return -1;
-    return __builtin_add_overflow(deadline, limit + 1, &deadline) ? -1 : deadline;
+int64_t ids_recorder_deadline(const struct ids_recorder *recorder, int is_beyond) {
+    int64_t from = opens_from(recorder, is_beyond), deadline = recorder->begin_ns + recorder->stall_ns;
+    if (!recorder->begin_ns || from < 0 || recorder->is_watched || recorder->is_doubtful) return -1;
+    return __builtin_add_overflow(deadline, from + 1, &deadline) ? -1 : deadline;
 }
 
-void ids_recorder_watch(struct ids_recorder *recorder) {
+void ids_recorder_watch(struct ids_recorder *recorder, int64_t now_ns, int is_beyond) {
+    int64_t *least = &recorder->beyond[0];
     recorder->is_watched = 1;
+    for (int64_t i = 1; i < recorder->beyond_places; i++) {
+        if (recorder->beyond[i] < *least) least = &recorder->beyond[i];
+    }
+    if (is_beyond) *least = took_by(recorder, now_ns);
 }
 
 /* ---- what is kept ---- */
@@ -163,17 +209,16 @@ int ids_recorder_close(struct ids_recorder *recorder, int64_t now_ns, int64_t wi
     if (recorder->begin_ns) judge(recorder, now_ns, 1);
     recorder->in_window = 0;
     if (is_asked_for) return 1;
-    if (!recorder->worst.took_ns) return 0;
+    if (!recorder->worst.took_ns || seen_of(&recorder->worst) <= least_seen(recorder)) return 0;
     struct ids_kept_window *least = (struct ids_kept_window *)least_kept(recorder);
     if (least) {
         *ret_instead = least->window;
     } else if (recorder->kept_count < IDS_KEPT_MAX) {
         least = &recorder->kept[recorder->kept_count++];
     }
-    if (least) *least = (struct ids_kept_window){.window = window, .took_ns = recorder->worst.took_ns};
+    if (least) *least = (struct ids_kept_window){.window = window, .seen_ns = seen_of(&recorder->worst)};
     /* What is kept now is slower than all that was in no window. */
-    least = (struct ids_kept_window *)least_kept(recorder);
-    if (least && recorder->missed_ns <= least->took_ns) recorder->missed_ns = 0;
+    if (recorder->missed_ns <= least_seen(recorder)) recorder->missed_ns = 0;
     return 1;
 }
 

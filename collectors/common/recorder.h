@@ -7,13 +7,21 @@
  * steps in windows against those in windows, the others against the others. Nothing is judged in the first
  * IDS_WARM_STEPS steps, which compile, nor a step beside which a window was opened or ended by another thread, unless
  * it was slow by then.
+ *
+ * A window is worth what it saw of its slow step: a window that opened when the step had nearly ended has nothing of
+ * what made it slow. Of less than a tenth nothing is said at all, as of a step in no window.
+ *
+ * Windows for slow steps have a budget, which noise may use up before a step comes that stands out. So a step may open
+ * one beyond it when it has taken twice as long as a slow one, and twice the least of the last such openings, of which
+ * there are as many as windows to keep. Each opening at least doubles one of N times, so there are no more of them than
+ * N (1 + log2 of the longest step by the first such opening): 30 for N = 3 and steps that differ by 500 times.
  */
 #ifndef IDS_COLLECTORS_COMMON_RECORDER_H
 #define IDS_COLLECTORS_COMMON_RECORDER_H
 
 #include "collectors/common/plan.h"
 
-enum { IDS_MEDIAN_OF = 101, IDS_WARM_STEPS = 10, IDS_KEPT_MAX = 100 };
+enum { IDS_MEDIAN_OF = 101, IDS_WARM_STEPS = 10, IDS_KEPT_MAX = 100, IDS_BEYOND_PLACES = 10 };
 
 /* The median of the latest values. */
 struct ids_median {
@@ -30,7 +38,7 @@ struct ids_slow_step {
 };
 
 struct ids_kept_window {
-    int64_t window, took_ns;
+    int64_t window, seen_ns; /* so much of its slowest step is in it */
 };
 
 struct ids_recorder {
@@ -49,6 +57,8 @@ struct ids_recorder {
     struct ids_slow_step worst;
     struct ids_kept_window kept[IDS_KEPT_MAX];
     int kept_count;
+    int64_t beyond[IDS_KEPT_MAX]; /* how long the steps had taken that last opened windows beyond the budget */
+    int64_t beyond_places;        /* of these */
 };
 
 void ids_recorder_init(struct ids_recorder *recorder, const struct ids_plan *plan);
@@ -59,10 +69,11 @@ int ids_recorder_step(struct ids_recorder *recorder, int64_t now_ns, int64_t num
 void ids_recorder_stall(struct ids_recorder *recorder, int64_t ns);
 /* A window was opened or ended while the step ran, beside the program's thread. */
 void ids_recorder_doubt(struct ids_recorder *recorder, int64_t now_ns);
-/* When the step that runs will have been slow; -1: not known, or it was said already (ids_recorder_watch). */
-int64_t ids_recorder_deadline(const struct ids_recorder *recorder);
-/* The step that runs is slow, and that was seen. */
-void ids_recorder_watch(struct ids_recorder *recorder);
+/* When the step that runs will be worth a window, within the budget or whatever that says; -1: not known, or it was
+ * said already (ids_recorder_watch). */
+int64_t ids_recorder_deadline(const struct ids_recorder *recorder, int is_beyond);
+/* The step that runs is worth a window, and that was seen; is_beyond: the window opens beyond the budget. */
+void ids_recorder_watch(struct ids_recorder *recorder, int64_t now_ns, int is_beyond);
 /* A window opens. */
 void ids_recorder_open(struct ids_recorder *recorder, int64_t now_ns);
 /* The window ends: its slowest step, also one that still runs; whether it is kept. *ret_instead is the number of the

@@ -32,7 +32,7 @@ int ids_session_begin(struct ids_agent *agent, char *why, size_t why_size) {
     agent->pid = getpid();
     agent->rank = ids_process_rank();
     agent->owner = -1;
-    agent->written_bytes = agent->opened = 0;
+    agent->written_bytes = agent->opened = agent->standing = 0;
     memset(agent->said_steps, 0, sizeof agent->said_steps);
     agent->said_rank = 0;
     agent->said_busy = 0;

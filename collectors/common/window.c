@@ -34,8 +34,8 @@ static int64_t earliest(const struct ids_window *window, int64_t pause_ns) {
     return from < pause_ns ? pause_ns : from;
 }
 
-int64_t ids_window_earliest(const struct ids_window *window) {
-    return earliest(window, window->pause_slow_ns);
+int64_t ids_window_earliest(const struct ids_window *window, int is_beyond) {
+    return earliest(window, is_beyond ? 0 : window->pause_slow_ns);
 }
 
 static int too_early(const struct ids_window *window, int64_t now_ns) {
@@ -262,8 +262,9 @@ enum ids_window_action ids_window_trigger(struct ids_window *window, const struc
     return IDS_OPEN;
 }
 
-enum ids_window_action ids_window_slow(struct ids_window *window, int64_t now_ns) {
-    if (window->state != IDS_WAITING || !by_step(window) || now_ns < ids_window_earliest(window)) return IDS_NOTHING;
+enum ids_window_action ids_window_slow(struct ids_window *window, int64_t now_ns, int is_beyond) {
+    if (window->state != IDS_WAITING || !by_step(window)) return IDS_NOTHING;
+    if (now_ns < ids_window_earliest(window, is_beyond)) return IDS_NOTHING;
     return open_now(window, IDS_BY_SLOW, 0);
 }
 

@@ -98,8 +98,9 @@ struct ids_window_wish {
 };
 /* The trigger: opens now, whatever the plan says, or ends what is open (`wish` NULL). */
 enum ids_window_action ids_window_trigger(struct ids_window *window, const struct ids_window_wish *wish);
-/* A step takes too long: opens in the middle of it, where the plan lets a window open. */
-enum ids_window_action ids_window_slow(struct ids_window *window, int64_t now_ns);
+/* A step takes too long: opens in the middle of it, where the plan lets a window open; is_beyond: whatever
+ * pause_slow_ns says. */
+enum ids_window_action ids_window_slow(struct ids_window *window, int64_t now_ns, int is_beyond);
 /* What it was opened for is over and not in it: ends it. */
 enum ids_window_action ids_window_waste(struct ids_window *window);
 /* No window by the plan before that, and none for a slow step. */
@@ -129,8 +130,8 @@ void ids_window_free(struct ids_window *window);
  * was reached. */
 void ids_window_closed(struct ids_window *window, int full);
 
-/* No window opens for a slow step before that. */
-int64_t ids_window_earliest(const struct ids_window *window);
+/* No window opens for a slow step before that; is_beyond: whatever pause_slow_ns says. */
+int64_t ids_window_earliest(const struct ids_window *window, int is_beyond);
 /* Whether this step, which is not told yet, neither opens a window nor ends one. Changes nothing; 0 where it cannot
  * say. */
 int ids_window_passes(const struct ids_window *window, enum ids_step_source source, uint64_t key, int64_t number);

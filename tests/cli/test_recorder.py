@@ -183,6 +183,14 @@ def waited():
     check(len(slow) == 1 and slow[0]['start_ns'] < 200000000, (run.err, run.windows()))
 
 
+def stands_out():
+    """Where windows for two slow steps have used up what they may cost, one opens in a step that takes twice as long as a slow one."""
+    run = Capture(['--when', 'step > 100ms', '--steps', '1', '--max-cost', '0.1%'], 'hang-stop:120000', *loop(50, [20, 30, 40], us=1000, slow_us=160000),
+                  'step:50:51:600000', 'step:51:60:1000')
+    late = {window['slow_step']: window['slow_late_ns'] / 1e6 for window in run.windows()}
+    check(20 in late and 30 in late and 200 <= late.get(50, 0) < 500, (late, run.err))
+
+
 def launches_only():
     """The usual loop, which waits now and then: its slow steps are those in which it waits, and that is said."""
     words = [word for turn in range(6) for word in (f'step:{turn * 50}:{turn * 50 + 49}:1', f'step:{turn * 50 + 49}:{turn * 50 + 50}:30000')]
@@ -362,7 +370,7 @@ def asks():
     run.wait()
 
 
-for test in (three_of_many, nothing_slow, slowest, like_steps, waited, launches_only, limits, chosen, hangs, killed, always_there, every, wishes, on_hosts, found_anywhere, asks):
+for test in (three_of_many, nothing_slow, slowest, like_steps, waited, stands_out, launches_only, limits, chosen, hangs, killed, always_there, every, wishes, on_hosts, found_anywhere, asks):
     begin = time.monotonic()
     test()
     print(f'{test.__name__}: {time.monotonic() - begin:.1f} s')

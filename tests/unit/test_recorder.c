@@ -166,17 +166,135 @@ START_TEST(test_profiled_steps_among_themselves) { /* a profiler that doubles ea
 }
 END_TEST
 
+/* When the step that runs opens a window within the budget. */
+static int64_t opens(void) {
+    return ids_recorder_deadline(&r, 0);
+}
+
+/* And beyond it. */
+static int64_t stands_out(void) {
+    return ids_recorder_deadline(&r, 1);
+}
+
 START_TEST(test_deadline) {
     begin("when_ratio=2000;start_step=10");
-    ck_assert_int_eq(ids_recorder_deadline(&r), -1);
+    ck_assert_int_eq(opens(), -1);
+    ck_assert_int_eq(stands_out(), -1);
     for (int i = 0; i < 20; i++) took(MS);
-    ck_assert_int_eq(ids_recorder_deadline(&r), now + 2 * MS + 1);
+    ck_assert_int_eq(opens(), now + 2 * MS + 1);
+    ck_assert_int_eq(stands_out(), now + 4 * MS + 1);
     ids_recorder_stall(&r, MS);
-    ck_assert_int_eq(ids_recorder_deadline(&r), now + 3 * MS + 1);
-    ids_recorder_watch(&r);
-    ck_assert_int_eq(ids_recorder_deadline(&r), -1);
+    ck_assert_int_eq(opens(), now + 3 * MS + 1);
+    ids_recorder_watch(&r, now + 3 * MS + 1, 0);
+    ck_assert_int_eq(opens(), -1);
+    ck_assert_int_eq(stands_out(), -1);
     took(MS);
-    ck_assert_int_eq(ids_recorder_deadline(&r), now + 2 * MS + 1);
+    ck_assert_int_eq(opens(), now + 2 * MS + 1);
+    ck_assert_int_eq(stands_out(), now + 4 * MS + 1); /* what opened within the budget raises no bar */
+    begin("when_ns=5000000;start_step=10");
+    for (int i = 0; i < 20; i++) took(MS);
+    ck_assert_int_eq(opens(), now + 5 * MS + 1);
+    ck_assert_int_eq(stands_out(), now + 10 * MS + 1);
+    begin("keep_slowest=1;start_step=10"); /* without a rule: by the median, also while there is room */
+    ck_assert_int_eq(opens(), -1);
+    for (int i = 0; i < 20; i++) took(MS);
+    ck_assert_int_eq(opens(), now + 2 * MS + 1);
+    ck_assert_int_eq(stands_out(), now + 4 * MS + 1);
+}
+END_TEST
+
+/* The step that runs takes so long, and the budget is used up. 1: it opened a window. */
+static int opens_beyond(int64_t ns) {
+    int64_t at = stands_out();
+    int does_open = at >= 0 && at < now + ns;
+    if (does_open) ids_recorder_watch(&r, at, 1);
+    took(ns);
+    return does_open;
+}
+
+START_TEST(test_beyond_the_budget) { /* each opening doubles one of N times, whatever steps come and what is kept */
+    enum { PLACES = 3, RANGE_LOG2 = 10 };
+    static const double growth[] = {1.001, 1.1, 1.9, 2.0, 2.1, 5.0};
+    for (size_t g = 0; g < sizeof growth / sizeof *growth; g++) {
+        int openings = 0;
+        begin("keep_slowest=3;start_step=10");
+        for (int i = 0; i < 300; i++) took(MS);
+        ck_assert_int_eq(opens_beyond(4 * MS - 1), 0); /* twice what is slow, and not less */
+        for (double ms = 4; ms <= 4 << RANGE_LOG2; ms *= growth[g]) {
+            openings += opens_beyond((int64_t)(ms * MS) + 2);
+            for (int i = 0; i < 60; i++) openings += opens_beyond(MS); /* the median stays */
+        }
+        ck_assert_int_le(openings, PLACES * (1 + RANGE_LOG2));
+        ck_assert_int_ge(openings, PLACES);
+        if (growth[g] < 1.01) ck_assert_int_ge(openings, PLACES * RANGE_LOG2); /* the bound is not far off */
+    }
+    /* Like steps open no more than there are places. */
+    int openings = 0;
+    begin("keep_slowest=2;start_step=10");
+    for (int i = 0; i < 300; i++) took(MS);
+    for (int i = 0; i < 20; i++) {
+        openings += opens_beyond(7 * MS);
+        for (int k = 0; k < 60; k++) took(MS);
+    }
+    ck_assert_int_eq(openings, 2);
+    ck_assert_int_eq(opens_beyond(9 * MS), 1); /* one that takes twice as long as they had then opens another */
+    for (int k = 0; k < 60; k++) took(MS);
+    /* Nothing opens for less than the kept windows have. */
+    for (int window = 1; window <= 2; window++) {
+        ids_recorder_open(&r, now);
+        took(30 * MS);
+        ck_assert_int_eq(closes(window), 1);
+    }
+    ck_assert_int_eq(opens_beyond(30 * MS), 0);
+    ck_assert_int_eq(opens_beyond(31 * MS), 1);
+}
+END_TEST
+
+/* A window opens when the step has taken so long, and the step takes so long in all. 1: it is kept. */
+static int opened_late(int64_t window, int64_t late_ns, int64_t ns) {
+    ids_recorder_doubt(&r, now + late_ns);
+    ids_recorder_open(&r, now + late_ns);
+    took(ns);
+    int is_kept = closes(window);
+    usual(60);
+    return is_kept;
+}
+
+START_TEST(test_what_a_window_saw) { /* not how long its step took */
+    begin("keep_slowest=2;start_step=10");
+    usual(100);
+    ck_assert_int_eq(opened_late(1, 4 * MS, 30 * MS), 1);
+    ck_assert_int_eq(opened_late(2, 4 * MS, 20 * MS), 1);
+    ck_assert_int_eq(opened_late(3, 30 * MS, 40 * MS), 0); /* 10 of 40 ms, where 16 of 20 are kept */
+    ck_assert_int_eq(opened_late(3, 20 * MS, 40 * MS), 1); /* 20 of 40 ms */
+    ck_assert_int_eq(instead, 2);
+    ck_assert_int_eq(r.worst.late_ns, 20 * MS);
+    /* While there is room, too, less than a tenth is nothing; and the next like step gets the place. */
+    begin("keep_slowest=1;start_step=10");
+    usual(100);
+    ck_assert_int_eq(opened_late(1, 39 * MS, 391 * MS / 10), 0);
+    ck_assert_int_eq(r.missed_ns, 391 * MS / 10);
+    ck_assert_int_lt(opens(), now + 3 * MS);
+    ck_assert_int_eq(opened_late(1, 30 * MS, 391 * MS / 10), 1);
+    ck_assert_int_eq(opened_late(2, 15 * MS, 391 * MS / 10), 1);
+    ck_assert_int_eq(instead, 1);
+    /* By a rule such a step is slow and missed, and takes no place of --max. */
+    begin("when_ratio=2000;start_step=10");
+    usual(100);
+    ck_assert_int_eq(opened_late(1, 39 * MS, 391 * MS / 10), 0);
+    ck_assert_int_eq(r.slow, 1);
+    ck_assert_int_eq(r.slow_missed, 1);
+    ck_assert_int_eq(opened_late(1, 35 * MS, 391 * MS / 10), 1);
+    ck_assert_int_eq(r.slow, 2);
+    ck_assert_int_eq(r.slow_missed, 1);
+    /* Of several steps in a window the one it is kept for is the one it saw most of. */
+    ids_recorder_doubt(&r, now + 30 * MS);
+    ids_recorder_open(&r, now + 30 * MS);
+    took(40 * MS);
+    int64_t number = r.number;
+    took(20 * MS);
+    ck_assert_int_eq(closes(2), 1);
+    ck_assert_int_eq(r.worst.number, number);
 }
 END_TEST
 
@@ -202,8 +320,8 @@ START_TEST(test_keep_slowest) {
         ck_assert_int_eq(closes(i + 1), goes[i] >= 0);
         if (goes[i] >= 0) ck_assert_int_eq(instead, goes[i]);
     }
-    ck_assert_int_eq(ids_recorder_deadline(&r), now + 5 * MS + 1); /* kept are 5, 9 and 6 ms */
-    took(4 * MS);                                                  /* in no window: not slower than what is kept */
+    ck_assert_int_eq(opens(), now + 5 * MS + 1); /* kept are 5, 9 and 6 ms */
+    took(4 * MS); /* in no window: not slower than what is kept */
     ck_assert_int_eq(r.missed_ns, 0);
     took(8 * MS);
     took(7 * MS);
@@ -212,7 +330,7 @@ START_TEST(test_keep_slowest) {
     ck_assert_int_eq(r.slow, 0); /* without a rule nothing is slow */
     ck_assert_int_eq(r.slow_missed, 0);
     ids_recorder_lost(&r, 7);
-    ck_assert_int_eq(ids_recorder_deadline(&r), -1); /* there is room again */
+    ck_assert_int_lt(opens(), now + 3 * MS); /* there is room again */
     begin("keep_slowest=1;when_ratio=2000;start_step=10");
     usual(20);
     ids_recorder_open(&r, now);
@@ -384,5 +502,6 @@ START_TEST(test_collectives) {
 END_TEST
 
 IDS_RUN_SUITE("recorder", test_median, test_twice_the_median, test_warm_up, test_the_program_slows_down,
-              test_our_own_time, test_profiled_steps_among_themselves, test_deadline, test_still_running,
+              test_our_own_time, test_profiled_steps_among_themselves, test_deadline, test_beyond_the_budget, test_what_a_window_saw,
+              test_still_running,
               test_keep_slowest, test_slower_than_the_only_one, test_words, test_history, test_collectives)

@@ -223,23 +223,28 @@ START_TEST(
     ck_assert_int_eq(w.first, 13);
     ids_window_pause(&w, now + 9 * (int64_t)SECOND, now + SECOND);
     ck_assert_str_eq(events(16, 20), "");
-    ck_assert_int_eq(ids_window_slow(&w, now), IDS_NOTHING);
-    ck_assert_int_eq(ids_window_earliest(&w), now + SECOND);
+    ck_assert_int_eq(ids_window_slow(&w, now, 0), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_earliest(&w, 0), now + SECOND);
+    ck_assert_int_le(ids_window_earliest(&w, 1), now); /* beyond the budget it does not wait */
     now += SECOND;
-    ck_assert_int_eq(obey(ids_window_slow(&w, now)), IDS_OPEN);
+    ck_assert_int_eq(obey(ids_window_slow(&w, now, 0)), IDS_OPEN);
     ck_assert_int_eq(w.opened_by, IDS_BY_SLOW);
     ck_assert_str_eq(events(20, 30), "22-"); /* two whole steps behind the slow one */
     ck_assert_int_eq(w.state, IDS_DONE);
-    ck_assert_int_eq(ids_window_slow(&w, now), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_slow(&w, now, 0), IDS_NOTHING);
 }
 END_TEST
 
 START_TEST(test_slow_beside_a_rhythm) { /* a slow step does not wait for the next window of the rhythm */
     begin("start_step=10;steps=1;every_ns=60000000000;when_ratio=2000;max=0");
     ck_assert_str_eq(events(0, 15), "10+ 11-");
-    ck_assert_int_eq(obey(ids_window_slow(&w, now)), IDS_OPEN);
+    ck_assert_int_eq(obey(ids_window_slow(&w, now, 0)), IDS_OPEN);
     ck_assert_int_eq(obey(ids_window_waste(&w)), IDS_CLOSE);
     ck_assert_int_eq(ids_window_waste(&w), IDS_NOTHING);
+    ids_window_pause(&w, 0, now + 9 * (int64_t)SECOND);
+    ck_assert_int_eq(ids_window_slow(&w, now, 0), IDS_NOTHING);
+    ck_assert_int_eq(obey(ids_window_slow(&w, now, 1)), IDS_OPEN); /* one that stands out, whatever the budget says */
+    ck_assert_int_eq(obey(ids_window_waste(&w)), IDS_CLOSE);
     now += 60 * (int64_t)SECOND;
     ck_assert_str_eq(events(15, 20), "15+ 16-");
 }
