@@ -17,6 +17,7 @@
 #include "lib/run/explanation.h"
 #include "lib/run/find_runs.h"
 #include "lib/run/history.h"
+#include "lib/run/history_folder.h"
 #include "lib/run/open_run.h"
 #include "lib/run/partials.h"
 #include "lib/run/redact_run.h"
@@ -365,25 +366,44 @@ static int open_report(const struct report_options *options, const struct operan
     return code;
 }
 
+/* Options that need a profile. */
+static int asks_for_figures(const struct report_options *options) {
+    return options->json || options->csv || options->html || options->explain || options->chart || options->zoom ||
+           options->by >= 0 || options->compat >= 0 || options->sections.count || ids_redact_wanted(&options->redact);
+}
+
+static int draw_history(const struct report_options *options, struct opened *opened, const char *path,
+                        const char *capture, struct ids_error *err) {
+    struct report_options alone = *options;
+    struct ids_error ignored = IDS_ERROR_INIT;
+    char why[256];
+    const char *slash = strrchr(capture, '/');
+    ids_report_property(
+        &opened->report, "name",
+        ids_text_value(ids_report_text(&opened->report, "%s", slash && slash[1] ? slash + 1 : capture)));
+    alone.sections = (struct ids_opt_texts){.at = {"history"}, .count = 1};
+    if (print(&alone, opened, capture, &ignored)) return ids_error_pass(err, &ignored);
+    ids_sidecar_missed(capture, why, sizeof why);
+    return ids_fail(err, IDS_NOT_FOUND, "no profile in '%s', only the history of steps%s%s%s", path,
+                    strcmp(path, capture) != 0 ? ids_report_text(&opened->report, " in '%s'", capture) : "",
+                    *why ? ": " : "", why);
+}
+
 /* A process that was killed in its window left no profile, but perhaps the history of its steps: that is printed, and
  * the error says why there is no more. */
 static int print_history_alone(const struct report_options *options, struct opened *opened, const char *path,
                                struct ids_error *err) {
-    struct report_options alone = *options;
-    struct ids_error ignored = IDS_ERROR_INIT;
-    char why[256];
-    int is_other = options->json || options->csv || options->html || options->explain || options->chart ||
-                   options->zoom || options->by >= 0 || options->compat >= 0 || options->sections.count ||
-                   ids_redact_wanted(&options->redact);
-    if (is_other || !ids_history_of_folder(path, &opened->report)) return err->code;
-    const char *slash = strrchr(path, '/');
-    ids_report_property(&opened->report, "name",
-                        ids_text_value(ids_report_text(&opened->report, "%s", slash && slash[1] ? slash + 1 : path)));
-    alone.sections = (struct ids_opt_texts){.at = {"history"}, .count = 1};
-    if (print(&alone, opened, path, &ignored)) return ids_error_pass(err, &ignored);
-    ids_sidecar_missed(path, why, sizeof why);
-    return ids_fail(err, IDS_NOT_FOUND, "no profile in '%s', only the history of steps%s%s", path, *why ? ": " : "",
-                    why);
+    char command[COMMAND_BYTES];
+    char *capture = ids_history_folder(path);
+    int has_one = capture && ids_history_of_folder(capture, &opened->report);
+    if (has_one && !asks_for_figures(options)) {
+        draw_history(options, opened, path, capture, err);
+    } else if (has_one) {
+        ids_command_again("report", capture, NULL, 0, command, sizeof command);
+        ids_fail(err, IDS_NOT_FOUND, "no profile in '%s', only the history of steps, which %s draws", path, command);
+    }
+    free(capture);
+    return err->code;
 }
 
 static int report_all(const struct report_options *options, const struct operands *operands, struct ids_error *err) {

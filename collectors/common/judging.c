@@ -73,8 +73,9 @@ int ids_judging_keeps(struct ids_agent *agent) {
     agent->instead = 0;
     agent->slow = (struct ids_slow_step){.number = -1};
     if (!judges(agent)) return 1;
+    int is_end = window->closed_by == IDS_BY_EXIT;
     int is_kept =
-        ids_recorder_close(&agent->recorder, agent->decided_ns, window->number, is_asked_for, &agent->instead);
+        ids_recorder_close(&agent->recorder, agent->decided_ns, window->number, is_asked_for, is_end, &agent->instead);
     agent->slow = agent->recorder.worst;
     ids_recorder_text(&agent->slow, agent->reason, sizeof agent->reason);
     if (is_asked_for && !agent->reason[0]) snprintf(agent->reason, sizeof agent->reason, "asked for");

@@ -203,10 +203,10 @@ void ids_recorder_open(struct ids_recorder *recorder, int64_t now_ns) {
     recorder->worst = (struct ids_slow_step){.number = -1};
 }
 
-int ids_recorder_close(struct ids_recorder *recorder, int64_t now_ns, int64_t window, int is_asked_for,
+int ids_recorder_close(struct ids_recorder *recorder, int64_t now_ns, int64_t window, int is_asked_for, int is_end,
                        int64_t *ret_instead) {
     *ret_instead = 0;
-    if (recorder->begin_ns) judge(recorder, now_ns, 1);
+    if (recorder->begin_ns && !(is_end && least_kept(recorder))) judge(recorder, now_ns, 1);
     recorder->in_window = 0;
     if (is_asked_for) return 1;
     if (!recorder->worst.took_ns || seen_of(&recorder->worst) <= least_seen(recorder)) return 0;

@@ -77,8 +77,9 @@ void ids_recorder_watch(struct ids_recorder *recorder, int64_t now_ns, int is_be
 /* A window opens. */
 void ids_recorder_open(struct ids_recorder *recorder, int64_t now_ns);
 /* The window ends: its slowest step, also one that still runs; whether it is kept. *ret_instead is the number of the
- * kept window that goes for it, 0: none does. A window that is asked for is kept in any case. */
-int ids_recorder_close(struct ids_recorder *recorder, int64_t now_ns, int64_t window, int is_asked_for,
+ * kept window that goes for it, 0: none does. A window that is asked for is kept in any case. is_end: the program ends,
+ * so that what runs may be what follows its loop, and takes the place of no step that ended. */
+int ids_recorder_close(struct ids_recorder *recorder, int64_t now_ns, int64_t window, int is_asked_for, int is_end,
                        int64_t *ret_instead);
 /* The window that was to be kept is lost. */
 void ids_recorder_lost(struct ids_recorder *recorder, int64_t window);

@@ -120,7 +120,7 @@ int ids_outcome_judged(struct ids_outcome_work *outcome) {
         ids_outcome_set(
             outcome, "nothing_slow",
             ids_outcome_text(outcome, "none of %s took longer than %s", IDS_COUNTED(steps, "step"), rule(outcome)),
-            "idsprof report of the folder needs a window; --keep-slowest 3 keeps some in any case");
+            "--keep-slowest 3 keeps some windows in any case");
     } else {
         return 0;
     }

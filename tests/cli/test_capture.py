@@ -500,8 +500,12 @@ def killed_with_history():
     check(drawn and 2 <= int(drawn[1]) <= 6 and run.folder.name in shown.stdout, shown.stdout)
     check(shown.returncode == 2 and 'only the history of steps: signal 9 (Killed) ended the program in an open window, which is lost' in shown.stderr,
           shown.stderr)
-    check(not subprocess.run([IDSPROF, 'report', '--json', run.folder], capture_output=True, text=True).stdout, 'figures need a profile')
-
+    figures = subprocess.run([IDSPROF, 'report', '--json', run.folder.parent], capture_output=True, text=True)
+    check(not figures.stdout and f'which idsprof report {run.folder} draws' in figures.stderr, figures)
+    # The folder of --output, too, which holds captures, and the folder of what they noted.
+    for place in run.folder.parent, f'{run.folder}/.idsprof':
+        shown = subprocess.run([IDSPROF, 'report', place], capture_output=True, text=True)
+        check(shown.returncode == 2 and '\n  HISTORY ' in shown.stdout and f"only the history of steps in '{run.folder}': signal 9" in shown.stderr, shown)
 
     # Before its window as well, and in the same words.
     run = Capture(['-s', '100'], [DOUBLE, 'wake', 'step:0:6:300000', 'kill:9'], keep_empty=False)

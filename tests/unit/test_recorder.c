@@ -39,7 +39,7 @@ static void usual(int steps) {
 }
 
 static int closes(int64_t window) {
-    return ids_recorder_close(&r, now, window, 0, &instead);
+    return ids_recorder_close(&r, now, window, 0, 0, &instead);
 }
 
 START_TEST(test_median) {
@@ -306,6 +306,23 @@ START_TEST(test_still_running) { /* the program ends, or hangs, in the slow step
     ck_assert_int_eq(closes(1), 1);
     ck_assert_int_eq(r.worst.goes_on, 1);
     ck_assert_int_eq(r.worst.took_ns, 30 * MS);
+    /* What follows a program's loop is as long as the program likes: it takes no place of a step that ended. */
+    begin("keep_slowest=1;start_step=10");
+    usual(20);
+    ids_recorder_open(&r, now);
+    now += 30 * MS;
+    ck_assert_int_eq(ids_recorder_close(&r, now, 1, 0, 1, &instead), 1); /* there is room */
+    took(MS);
+    usual(3);
+    ids_recorder_open(&r, now);
+    took(40 * MS);
+    ck_assert_int_eq(closes(2), 1);
+    ids_recorder_open(&r, now);
+    now += 300 * MS;
+    ck_assert_int_eq(ids_recorder_close(&r, now, 3, 0, 1, &instead), 0);
+    ids_recorder_open(&r, now - 300 * MS);
+    ck_assert_int_eq(closes(3), 1); /* of a program that goes on it is a step */
+    ck_assert_int_eq(instead, 2);
 }
 END_TEST
 
@@ -336,7 +353,7 @@ START_TEST(test_keep_slowest) {
     ids_recorder_open(&r, now);
     took(15 * MS / 10);
     ck_assert_int_eq(closes(1), 0);                                   /* not slow, though the slowest */
-    ck_assert_int_eq(ids_recorder_close(&r, now, 2, 1, &instead), 1); /* what is asked for is kept */
+    ck_assert_int_eq(ids_recorder_close(&r, now, 2, 1, 0, &instead), 1); /* what is asked for is kept */
     ck_assert_int_eq(r.kept_count, 0);
 }
 END_TEST
