@@ -24,7 +24,7 @@ enum ids_history_kind {
 struct ids_history_step {
     int64_t begin_ns, number;
     float stall_ns;       /* for which the program stood still in it for a window of ours */
-    float slow_median_ns; /* the median then, where it was slow by the plan's rule; -1: there was none; 0: not slow */
+    float slow_median_ns; /* the median then, where windows are judged and it was slow; -1: none; 0: not slow */
     float garbage_ns;     /* for which Python collected garbage in it, in collections of 1 ms and more */
     int32_t collectives;  /* in the programs that it executed; -1: none is known, or of some it is not */
 };
@@ -52,7 +52,7 @@ void ids_history_rank(int64_t rank);
 /* Under the caller's lock, as ids_history_event. 1 when there is something to write now that was not there before. */
 int ids_history_step(int64_t now_ns, int64_t number);
 int ids_history_stall(int64_t ns);
-/* The last step, which ends now, was slow by the plan's rule. */
+/* The last step, which ends now, was slow by the plan's rule, or without one by the median. */
 void ids_history_slow(int64_t median_ns);
 /* The program collected garbage for so long in the step that runs. */
 void ids_history_garbage(int64_t ns);

@@ -79,6 +79,12 @@ static int64_t rule_of(const struct ids_recorder *recorder) {
     return recorder->ratio ? of_median(recorder, recorder->ratio) : recorder->when_ns;
 }
 
+/* A step that takes longer is slow, without a rule by the median; -1: nothing is judged yet. */
+static int64_t slow_of(const struct ids_recorder *recorder) {
+    int64_t rule = rule_of(recorder);
+    return rule ? rule : of_median(recorder, SLOW_RATIO);
+}
+
 /* A window must have seen more of its slow step to be kept; 0: it need not. */
 static int64_t least_seen(const struct ids_recorder *recorder) {
     const struct ids_kept_window *least = least_kept(recorder);
@@ -98,8 +104,7 @@ static int64_t limit_of(const struct ids_recorder *recorder) {
 /* A step that has taken longer is worth a window that opens in the middle of it: it may take as long again, and be
  * among those that were seen most. Without a rule the slowest steps of like ones come by the rhythm of windows. */
 static int64_t opens_from(const struct ids_recorder *recorder, int is_beyond) {
-    int64_t slow = rule_of(recorder), least = INT64_MAX / 2;
-    if (!slow) slow = of_median(recorder, SLOW_RATIO);
+    int64_t slow = slow_of(recorder), least = INT64_MAX / 2;
     if (slow < 0 || slow > INT64_MAX / 2) return -1;
     if (!is_beyond) return longer(slow, least_seen(recorder));
     for (int64_t i = 0; i < recorder->beyond_places; i++) {
@@ -127,26 +132,32 @@ static int64_t seen_of(const struct ids_slow_step *slow) {
     return slow->took_ns - slow->late_ns;
 }
 
-/* Whether the step is slow by the plan's rule. */
+/* In no window, or next to nothing of it: without a rule also while there is room for one more, because whether a
+ * slower one was kept is known at the end. */
+static void miss(struct ids_recorder *recorder, const struct ids_slow_step *step, int is_by_rule) {
+    recorder->slow_missed += is_by_rule;
+    if (step->took_ns <= recorder->missed_ns || !(is_by_rule || recorder->keep)) return;
+    recorder->missed_ns = step->took_ns;
+    recorder->missed_number = step->number;
+}
+
+/* Whether the step is slow. */
 static int judge(struct ids_recorder *recorder, int64_t now_ns, int goes_on) {
-    int64_t limit = limit_of(recorder), took_ns = took_by(recorder, now_ns);
-    if (limit < 0 || took_ns <= limit || recorder->is_doubtful) return 0;
-    int is_slow = recorder->ratio || recorder->when_ns; /* without a rule some step is always the slowest */
-    if (!goes_on) recorder->slow += is_slow;
+    int64_t limit = limit_of(recorder), slow = slow_of(recorder), took_ns = took_by(recorder, now_ns);
+    if (limit < 0 || recorder->is_doubtful) return 0;
+    int is_slow = slow >= 0 && took_ns > slow;
+    int is_by_rule = is_slow && (recorder->ratio || recorder->when_ns); /* without one some step is always the slowest */
+    if (!goes_on) recorder->slow += is_by_rule;
+    if (took_ns <= limit) return is_slow;
     const struct ids_slow_step step = {.number = recorder->number,
                                        .took_ns = took_ns,
                                        .median_ns = median_now(recorder),
                                        .late_ns = unseen_of(recorder, took_ns),
                                        .goes_on = goes_on};
-    if (step.late_ns == took_ns) {
-        if (goes_on) return is_slow;
-        recorder->slow_missed += is_slow;
-        /* Also while there is room for one more: whether a slower one was kept is known at the end. */
-        if (took_ns <= recorder->missed_ns || !(is_slow || recorder->keep)) return is_slow;
-        recorder->missed_ns = took_ns;
-        recorder->missed_number = recorder->number;
-    } else if (seen_of(&step) > seen_of(&recorder->worst)) {
-        recorder->worst = step;
+    if (step.late_ns < took_ns) {
+        if (seen_of(&step) > seen_of(&recorder->worst)) recorder->worst = step;
+    } else if (!goes_on) {
+        miss(recorder, &step, is_by_rule);
     }
     return is_slow;
 }
@@ -176,8 +187,8 @@ void ids_recorder_stall(struct ids_recorder *recorder, int64_t ns) {
 }
 
 void ids_recorder_doubt(struct ids_recorder *recorder, int64_t now_ns) {
-    int64_t limit = limit_of(recorder);
-    if (limit < 0 || took_by(recorder, now_ns) <= limit) recorder->is_doubtful = 1;
+    int64_t slow = slow_of(recorder);
+    if (slow < 0 || took_by(recorder, now_ns) <= slow) recorder->is_doubtful = 1;
 }
 
 int64_t ids_recorder_deadline(const struct ids_recorder *recorder, int is_beyond) {

@@ -62,8 +62,8 @@ struct ids_recorder {
 };
 
 void ids_recorder_init(struct ids_recorder *recorder, const struct ids_plan *plan);
-/* A step begins, and the one before ends. 1 when that one was slow by the plan's rule; the median by which it was
- * judged, 0: there was none. */
+/* A step begins, and the one before ends. 1 when that one was slow by the plan's rule, or without one took more than
+ * twice the median; the median by which it was judged, 0: there was none. */
 int ids_recorder_step(struct ids_recorder *recorder, int64_t now_ns, int64_t number, int64_t *ret_median_ns);
 /* The program's thread stood still in the step that runs. */
 void ids_recorder_stall(struct ids_recorder *recorder, int64_t ns);

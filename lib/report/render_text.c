@@ -22,6 +22,7 @@ struct fact {
 static const struct fact facts[] = {
     {"part", NULL, "IN PART: ", "", NULL},
     {"kept", NULL, "kept because ", "", NULL},
+    {"kept_like", NULL, "", "", NULL},
     {"hosts", NULL, "", "", "host"},
     {"ranks", NULL, "", "", NULL},
     {"clocks", NULL, "", "", NULL},
@@ -309,12 +310,18 @@ static void write_top_tables(struct ids_painter *painter) {
 
 /* ---- what to do ---- */
 
+/* A window that was kept for a slow step is like few others. */
+static const char *per_what(const struct ids_report *report, const struct ids_advice *advice) {
+    if (!advice->per_step) return " in the window";
+    return ids_report_find_property(report, "kept") ? " a step of this window" : " a step";
+}
+
 static void write_advice(struct ids_painter *painter, const struct ids_advice *advice, size_t number) {
     char label[24];
     struct ids_phrase phrase = ids_phrase_begin();
     if (advice->saves_ps > 0) {
         const char *saves = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, advice->saves_ps));
-        ids_phrase_add(&phrase, "up to %s%s: ", saves, advice->per_step ? " a step" : " in the window");
+        ids_phrase_add(&phrase, "up to %s%s: ", saves, per_what(painter->report, advice));
     }
     ids_phrase_add(&phrase, "%s", advice->what ? advice->what : "");
     int at = 4 + snprintf(label, sizeof label, "%zu", number);

@@ -5,6 +5,7 @@
 #include "lib/capture/history_file.h"
 #include "lib/model/sink.h"
 #include "lib/run/file_name.h"
+#include "lib/run/kept_like.h"
 #include "lib/run/missed.h"
 #include "lib/run/rhythm.h"
 #include "lib/run/slowdown.h"
@@ -97,14 +98,14 @@ static enum recorded recorded(const struct ids_history_file *file, size_t i) {
     return found;
 }
 
-/* Where the plan has a rule, the agent judged the step while the program ran: it knew of windows that were thrown away,
+/* Where windows are judged, the agent judged the step while the program ran: it knew of windows that were thrown away,
  * and held profiled steps against one another. Else a step is slow that takes twice the median, and one that a window
  * touches also twice that of such steps: for being recorded it is not slow. Of one in which a window opened or closed
  * nobody can tell. */
 static void judge_step(const struct ids_history_head *head, const struct ids_history_step *from, int is_warm,
                        struct step *step) {
     enum { TIMES = 2 };
-    if (head->when_ns || head->when_ratio) {
+    if (head->when_ns || head->when_ratio || from->slow_median_ns != 0) {
         step->is_slow = from->slow_median_ns != 0;
         if (step->is_slow) step->median_ns = from->slow_median_ns > 0 ? (int64_t)from->slow_median_ns : 0;
         return;
@@ -141,6 +142,7 @@ static void judge_recorded(struct past *past) {
         struct step *step = &past->steps[i];
         enum recorded is_in = step->is_slow ? recorded(past->file, i) : NOT;
         if (is_in == NOT || (is_in == WHOLE && step->took_ns / 2 > median_ns)) continue;
+        if (past->file->steps[i].slow_median_ns != 0) continue; /* before a window opened in it */
         step->is_slow = 0;
         past->slow--;
     }
@@ -519,12 +521,14 @@ static void judge_missed(const struct ids_history_head *head, const struct steps
     if (!told->rhythm) told->rhythm = text;
 }
 
-static void judge_report(const struct ids_history_file *file, int64_t step_ns, struct ids_report *report,
-                         struct told *told) {
+static void judge_report(const struct ids_history_file *file, int64_t step_ns, const struct ids_kept *kept,
+                         struct ids_report *report, struct told *told) {
     struct ids_rhythm rhythm;
     struct ids_slowdown slowdown;
+    struct ids_kept_like like;
     struct steps steps;
     list_steps(file, step_ns, &steps);
+    if (kept && ids_kept_like_find(kept, steps.slow, steps.count, &like)) ids_kept_like_tell(&like, report);
     int has_rhythm = find_rhythm(steps.beside, steps.count, &rhythm);
     int is_measured = has_rhythm && measures_rhythm(steps.beside, steps.count, &rhythm, report);
     if (!ids_report_find_property(report, "recording") &&
@@ -543,18 +547,20 @@ void ids_history_warn(const struct ids_run_files *run, struct ids_report *report
     size_t count = folder ? list_names(folder, names) : 0;
     int64_t step_ns = count ? step_of_each(folder, names, count, report) : 0;
     struct told told = {0};
+    struct ids_kept kept;
+    int is_kept = !ids_run_kept(run, &kept);
     for (size_t i = 0; i < count; i++) {
         struct ids_history_file file;
         struct ids_error ignored = IDS_ERROR_INIT; /* a file that is damaged or gone says nothing */
         if (i < IDS_HISTORY_PROCESSES && !ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
-            judge_report(&file, step_ns, report, &told);
+            judge_report(&file, step_ns, is_kept ? &kept : NULL, report, &told);
             ids_history_file_done(&file);
         }
         free(names[i]);
     }
     /* A window that was kept because of one step is about that step: what it alone lost is no chance there. Nor is it
      * where the history has such a step as often. */
-    if (told.is_measured || ids_report_find_property(report, "kept")) ids_report_advice_by_saving(report);
+    if (told.is_measured || is_kept) ids_report_advice_by_saving(report);
     if (told.rhythm && !told.is_both) ids_report_diag(report, IDS_WARNING, "steps.rhythm", told.rhythm, -1, 1);
     if (folder) closedir(folder);
 }

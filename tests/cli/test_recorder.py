@@ -124,6 +124,8 @@ def three_of_many():
     said = idsprof('report', run.folder)
     check(f'{len(run.windows())} windows were kept; this is the one ' in said.stderr, said.stderr)
     text = re.sub(r'\n +', ' ', said.stdout)
+    like = re.search(r'(\d+) of \d+ steps took half as long or longer: they lose [\d.]+ % of the run', text)
+    check(like and int(like[1]) >= 3, said.stdout)
     check(f"kept because {slowest['reason']}" in text and 'HISTORY' in text and 'SLOW STEPS' in text, said.stdout)
     least = min(run.windows(), key=lambda window: window['slow_ns'])
     other = json.loads(idsprof('report', '--json', '--run', Path(least['path']).parent.name, run.folder).stdout)
@@ -148,6 +150,8 @@ def slowest():
     run = Capture(['--keep-slowest', '2', '--steps', '3', '--max-cost', '100%'],
                   *loop(40, [15], slow_us=200000), 'step:40:60:100', 'step:60:61:400000', 'step:61:80:100', 'step:80:81:300000', 'step:81:99:100')
     check(sorted(run.slow_steps()) == [60, 80] and len(run.runs()) == 2, (run.slow_steps(), run.runs(), run.err))
+    seen = table(json.loads(idsprof('report', '--json', run.folder).stdout), 'slow_steps')
+    check({15, 60, 80} <= {row['step'] for row in seen}, seen)          # also where a window opened in them
     check(run.judged()['tried'] > 5, run.judged())
     kept = [json.loads(path.read_text())['slow_step'] for path in run.folder.rglob('idsprof.kept')]
     check(sorted(kept) == [60, 80], kept)
@@ -213,8 +217,10 @@ def chosen():
             shutil.copy(recorded, place / 'h.xplane.pb')
             (place / 'idsprof.kept').write_text(json.dumps({'reason': 'slow', 'slow_step': 5, 'slow_ns': took_ns, 'median_ns': 1000000, 'slow_late_ns': late}) + '\n')
         (folder / 'idsprof.json').write_text('{}')
-        said = idsprof('report', folder).stderr
-        check(f'3 windows were kept; this is the one {words}, {name} (--run' in re.sub(r'\n +', ' ', said), said)
+        report = idsprof('report', folder)
+        check(f'3 windows were kept; this is the one {words}, {name} (--run' in re.sub(r'\n +', ' ', report.stderr), report.stderr)
+        # Few steps of the run are like those of such a window.
+        check(re.search(r'  1  up to [\d.]+ ms a step of this window: ', report.stdout), report.stdout)
 
 
 def hangs():

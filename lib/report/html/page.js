@@ -62,7 +62,8 @@
       ["window", text("run.window")], ["events", text("run.events")], ["format", run.format],
       ["file", run.path && `${run.path}${run.bytes ? `, ${ids.format(run.bytes, "bytes")}` : ""}`],
       ["written by", `${program.name} ${program.version}`]];
-    const notes = ["waits", "beyond_window", "python_recorded", "not_read"].map((id) => run[id]).filter(Boolean);
+    const notes = [run.kept && `kept because ${run.kept}`,
+      ...["kept_like", "waits", "beyond_window", "python_recorded", "not_read"].map((id) => run[id])].filter(Boolean);
     const copy = h("button", { type: "button", onclick: () => ids.copy(ids.about.command, copy) }, "copy");
     return h("header", { class: "head" }, h("h1", {}, h("bdi", {}, run.name || "run")),
       complete ? null : h("p", { class: "warning", role: "note" }, "This profile is incomplete: figures are of what was recorded."),
@@ -145,7 +146,7 @@
       const copy = command ? h("button", { type: "button", title: command, onclick: () => ids.copy(command, copy) }, "copy --explain") : null;
       return h("li", {},
         h("div", { class: "saves" }, saves === null ? h("span", { class: "soft" }, "saving not known")
-          : [h("span", {}, "up to "), h("b", {}, ids.format(saves, "s")), h("span", { class: "soft" }, ` a ${item.per}`),
+          : [h("span", {}, "up to "), h("b", {}, ids.format(saves, "s")), h("span", { class: "soft" }, ` a ${item.per}${ids.report.run.kept && item.per === "step" ? " of this window" : ""}`),
              step ? h("div", { class: "bar thin" }, h("span", { style: { width: `${Math.min(100, saves / step * 100)}%`,
                background: ids.colour(item.account || "") } })) : null]),
         h("div", {}, h("p", {}, item.account ? ids.swatch(item.account) : null, h("bdi", {}, item.what)),
