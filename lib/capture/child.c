@@ -28,10 +28,17 @@ static void stop(void) {
     sigaction(SIGTSTP, &ours, NULL);
 }
 
+/* What lets a whole group go on, as a shell's fg does, has reached the child already. */
+static int goes_on_already(int number) {
+    siginfo_t stopped = {0};
+    if (number != SIGCONT) return 0;
+    return !waitid(P_PID, (id_t)child_pid, &stopped, WSTOPPED | WNOHANG | WNOWAIT) && !stopped.si_pid;
+}
+
 static void forward(int number, siginfo_t *info, void *context) {
     (void)context;
     int before = errno;
-    if (child_pid > 0 && info->si_code != SI_KERNEL) kill((pid_t)child_pid, number);
+    if (child_pid > 0 && info->si_code != SI_KERNEL && !goes_on_already(number)) kill((pid_t)child_pid, number);
     if (number == SIGTSTP) stop();
     errno = before;
 }

@@ -294,6 +294,28 @@ def stopped():
     check((process.returncode, said) == (0, 'on\n'), (process.returncode, said))
 
 
+def goes_on_once():
+    """What lets the whole group go on, as a shell's fg does, reaches the program once."""
+    script = 'import signal, sys; signal.signal(signal.SIGCONT, lambda *_: print("on", flush=True)); print(flush=True); sys.stdin.readline()'
+    process = subprocess.Popen([IDSPROF, 'capture', '-qo', ROOT / 'group', '--', sys.executable, '-c', script], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=os.setpgrp)
+    process.stdout.readline()
+    child, = map(int, Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split())
+    for turn in range(3):
+        os.killpg(process.pid, signal.SIGTSTP)
+        until = time.monotonic() + 30
+        while ''.join(map(state_of, (process.pid, child))) != 'TT' and time.monotonic() < until:
+            time.sleep(0.01)
+        os.kill(child, signal.SIGCONT)                          # one after the other: two that come together may be seen as one
+        check(process.stdout.readline() == 'on\n', 'it goes on')
+        process.send_signal(signal.SIGCONT)
+        while state_of(process.pid) != 'S' and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.05)
+    said, _ = process.communicate('\n', timeout=60)
+    check(said == '', said)
+
+
 def terminal():
     """On a terminal the program has it, and a key that interrupts reaches it once."""
     script = 'test -t 0 && test -t 1 && echo terminal; trap "echo got; exit 3" INT; echo ready; while :; do sleep 0.01; done'
@@ -586,7 +608,7 @@ def trigger():
     check(idsprof('trigger').returncode == 1 and not list((ROOT / 'run').glob('*/*.sock')), 'a socket without a process is removed')
 
 
-for test in (steps, times, variables, refused, program, ends, signals, stopped, terminal, processes, forks, two_at_once, collectors, slow_stop, folder,
+for test in (steps, times, variables, refused, program, ends, signals, stopped, goes_on_once, terminal, processes, forks, two_at_once, collectors, slow_stop, folder,
              sweep, nothing_caught, killed_with_history, secrets, trigger):
     begin = time.monotonic()
     test()
