@@ -160,11 +160,24 @@ static void say_history(const char *folder) {
     ids_say_wrapped("history", "idsprof report %s draws the steps until then", quoted);
 }
 
+/* What ended a program in a shell: the shell's own exit code says it (sh -c 'python train.py; exit $?'). */
+static int signal_of_code(const struct ids_child_end *end, const struct ids_seen *seen) {
+    enum { CODES = 128, SIGNALS = 65 };
+    if (end->signal || !ended_suddenly(seen)) return 0;
+    return end->code > CODES && end->code < CODES + SIGNALS ? end->code - CODES : 0;
+}
+
 /* Unless what was missed says it: a shell says so of its own programs, and we are its program. */
-static void say_signal(const struct ids_child_end *end, const struct ids_outcome *outcome) {
-    if (!end || !end->signal || (outcome->missed && strstr(outcome->missed, "signal "))) return;
-    ids_say_wrapped("ended", "by signal %d (%s)%s", end->signal, strsignal(end->signal),
-                    end->dumped_core ? ", with a core dump" : "");
+static void say_signal(const struct ids_child_end *end, const struct ids_outcome *outcome,
+                       const struct ids_seen *seen) {
+    int of_code = end ? signal_of_code(end, seen) : 0;
+    if (!end || (!end->signal && !of_code) || (outcome->missed && strstr(outcome->missed, "signal "))) return;
+    if (of_code)
+        ids_say_wrapped("ended", "with exit code %d: signal %d (%s) ended a program in it", end->code, of_code,
+                        strsignal(of_code));
+    else
+        ids_say_wrapped("ended", "by signal %d (%s)%s", end->signal, strsignal(end->signal),
+                        end->dumped_core ? ", with a core dump" : "");
 }
 
 /* Reads what the processes said, writes it into the sidecar, and says it. */
@@ -183,7 +196,7 @@ static void conclude(const struct capture *capture, const struct ids_capture_fol
     int has_history = left_history(&outcome, &seen, folder->path);
     int is_kept = capture->settings.keep_empty || outcome.files || has_history || caught_something(folder->path) ||
                   record->lingers || may_catch_more(&seen);
-    if (!capture->settings.quiet) say_signal(record->end, &outcome);
+    if (!capture->settings.quiet) say_signal(record->end, &outcome, &seen);
     ids_capture_print(&outcome, is_kept ? ids_capture_shown_path(record->folder) : NULL, capture->settings.quiet);
     if (has_history && !capture->settings.quiet) say_history(record->folder);
     if (is_kept) {

@@ -44,8 +44,8 @@ struct ids_agent {
     char steps_of[IDS_STEPS_NAME]; /* what the window's steps are called, where window.named is set */
     int said_rank;                 /* that this rank was not chosen */
     struct ids_recorder recorder;
-    int standing; /* threads of the program that stand still for a window: how long is not known yet */
-    char wish_name[IDS_WISH_NAME];              /* what the trigger calls the window that is open */
+    int standing;                  /* threads of the program that stand still for a window: how long is not known yet */
+    char wish_name[IDS_WISH_NAME]; /* what the trigger calls the window that is open */
     int64_t cost_ns, slow_cost_ns, tried, kept; /* of windows that are judged */
     int64_t said_busy; /* the number of the window of which the hello file has that the profiler was in use */
 

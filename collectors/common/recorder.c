@@ -146,7 +146,8 @@ static int judge(struct ids_recorder *recorder, int64_t now_ns, int goes_on) {
     int64_t limit = limit_of(recorder), slow = slow_of(recorder), took_ns = took_by(recorder, now_ns);
     if (limit < 0 || recorder->is_doubtful) return 0;
     int is_slow = slow >= 0 && took_ns > slow;
-    int is_by_rule = is_slow && (recorder->ratio || recorder->when_ns); /* without one some step is always the slowest */
+    int is_by_rule =
+        is_slow && (recorder->ratio || recorder->when_ns); /* without one some step is always the slowest */
     if (!goes_on) recorder->slow += is_by_rule;
     if (took_ns <= limit) return is_slow;
     const struct ids_slow_step step = {.number = recorder->number,

@@ -131,11 +131,13 @@ class _Agent:
 # --- jax.profiler, where there is no agent ----------------------------------------------------------------------------
 
 class _Profiler:
-    def start(self, _steps, _seconds, name):
+    def start(self, steps, seconds, name):
         try:
             import jax
         except ImportError as error:
             raise Unavailable('there is no jax (%s)' % error) from None
+        if steps or seconds:
+            _say('steps and seconds are for windows of idsprof capture: the whole block is recorded')
         base = os.path.join(os.environ.get('PROFILE_DIR') or 'profiles', '%s_%s' % (name, time.strftime('%Y%m%d_%H%M%S')))
         self.folder, number = base, 1
         while os.path.exists(self.folder):

@@ -39,20 +39,29 @@ static const char *time_text(struct ids_outcome_work *outcome, int64_t ns) {
     return ids_outcome_text(outcome, ns < 1000000 ? "%.3g us" : "%.4g ms", (double)ns / (ns < 1000000 ? 1e3 : 1e6));
 }
 
-/* Of a loop that runs ahead of its devices a step is what it takes to launch one, and now and then to wait for many. */
-static const char *say_launches(struct ids_outcome_work *outcome, int64_t median_ns) {
-    if (!outcome->record->plan->when_ratio || median_ns <= 0 || median_ns >= LAUNCH_NS) return NULL;
+/* Of a loop that runs ahead of its devices a step is what it takes to launch one, and now and then to wait for many:
+ * the median says little of it. So it does where steps vary for another reason. */
+static const char *say_launches(struct ids_outcome_work *outcome, int64_t median_ns, int64_t slow, int64_t steps) {
+    enum { MANY = 10 };
+    if (!outcome->record->plan->when_ratio || median_ns <= 0) return NULL;
+    if (median_ns < LAUNCH_NS)
+        return ids_outcome_text(outcome,
+                                "the usual step took %s, so the loop launches and does not wait: wait for each step, "
+                                "or --when 'step > 500ms'",
+                                time_text(outcome, median_ns));
+    if (slow < steps / MANY) return NULL;
     return ids_outcome_text(outcome,
-                            "the usual step took %s, so the loop launches and does not wait: wait for each step, or "
-                            "--when 'step > 500ms'",
-                            time_text(outcome, median_ns));
+                            "this rule calls %.0f %% of all steps slow, as in a loop that launches and does not wait: "
+                            "wait for each step, or --when 'step > 500ms', or --keep-slowest 3",
+                            100.0 * (double)slow / (double)steps);
 }
 
-static void say_missed(struct ids_outcome_work *outcome, int64_t slow, int64_t missed, int64_t median_ns) {
+static void say_missed(struct ids_outcome_work *outcome, int64_t slow, int64_t missed, int64_t median_ns,
+                       int64_t steps) {
     const struct ids_plan *plan = outcome->record->plan;
     int is_full = plan->max > 0 && outcome->out->kept >= plan->max;
     const char *many = plan->max_cost < COST_MUCH ? "a larger --max-cost lets more windows open" : NULL;
-    const char *launches = say_launches(outcome, median_ns);
+    const char *launches = say_launches(outcome, median_ns, slow, steps);
     ids_outcome_set(
         outcome, "slow_missed",
         ids_outcome_text(outcome, "%lld of %s in no window%s", (long long)missed,
@@ -110,7 +119,7 @@ int ids_outcome_judged(struct ids_outcome_work *outcome) {
     }
     if (steps < 0) return 0;
     if (missed > 0) {
-        say_missed(outcome, slow, missed, median_ns);
+        say_missed(outcome, slow, missed, median_ns, steps);
     } else if (!outcome->out->kept && steps <= outcome->record->plan->start_step) {
         ids_outcome_set(outcome, "never_judged",
                         ids_outcome_text(outcome, "the program ended after %s, and the first %lld are not judged",

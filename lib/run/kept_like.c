@@ -44,9 +44,10 @@ void ids_kept_like_tell(const struct ids_kept_like *like, struct ids_report *rep
     const struct ids_value share = ids_real_value(IDS_UNIT_RATIO, like->longer_ns / like->total_ns);
     const char *lost = ids_value_format(share, text, sizeof text);
     const char *said =
-        like->like > 1 ? ids_report_text(report, "%zu of %zu steps took half as long or longer: they lose %s of the run",
-                                         like->like, like->steps, lost)
-                       : ids_report_text(report, "no other of %zu steps took half as long: it loses %s of the run",
-                                         like->steps, lost);
+        like->like > 1
+            ? ids_report_text(report, "%zu of %zu steps took half as long or longer: they lose %s of the run",
+                              like->like, like->steps, lost)
+            : ids_report_text(report, "no other of %zu steps took half as long: it loses %s of the run", like->steps,
+                              lost);
     ids_report_property(report, "kept_like", ids_text_value(said));
 }

@@ -8,7 +8,7 @@
 #include "lib/run/missed.h"
 
 struct ids_kept_like {
-    size_t like, steps;        /* that took half as long as it or longer, it included; of so many */
+    size_t like, steps;         /* that took half as long as it or longer, it included; of so many */
     double longer_ns, total_ns; /* than the median step, all of these together; of how long all steps took */
 };
 

@@ -266,6 +266,10 @@ def signals():
         run.wait()
         check(run.code == 128 + number and run.steps() == [(3, 4)], (number, run.code, run.err))
         check(run.line('ended') == 'by signal %d (%s)' % (number, signal.strsignal(number)), run.err)
+    # A shell between them ends with a code that says it; one that a program ends with by itself says nothing.
+    for do_what, words in ('kill:9', 'with exit code 137: signal 9 (Killed) ended a program in it'), ('exit:137', None):
+        run = Capture(['-s', '3', '--steps', '2'], ['sh', '-c', '"$0" wake step:0:9 %s; exit $?' % do_what, DOUBLE])
+        check(run.code == 137 and run.line('ended') == words, (do_what, run.err))
     run = Capture([], ['sh', '-c', 'trap "echo got; exit 3" TERM; echo ready; while :; do sleep 0.01; done'], wait=False)
     check(run.process.stdout.readline() == 'ready\n', 'it did not come up')
     run.process.terminate()

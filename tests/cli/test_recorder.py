@@ -206,6 +206,10 @@ def launches_only():
         if run.judged()['median_ns'] < 100000:
             break
     check('so the loop launches and does not wait: wait for each step, or --when' in run.line('missed'), run.err)
+    # Its usual step may also be a longer one.
+    words = [word for turn in range(60) for word in (f'step:{turn * 5}:{turn * 5 + 4}:1000', f'step:{turn * 5 + 4}:{turn * 5 + 5}:10000')]
+    run = Capture(['--when', 'step > 2x', '--max', '1'], *words, 'step:300:310:1000')
+    check(re.search(r'; this rule calls \d\d % of all steps slow, as in a loop that launches and does not wait: ', run.line('missed')), run.err)
     check(Capture(['--when', 'step >= 3s'], *loop(20, [])).sidecar['missed']['id'] == 'nothing_slow', 'a rule with >=')
 
 

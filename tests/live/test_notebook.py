@@ -114,6 +114,8 @@ def alone():
     check('alone: a stop too many', 'no window is open' in done.stderr, done.stderr)
     check('alone: an exception passes through', "raises_" in done.stdout and "'of the program'" in done.stdout, done.stdout)
     check('alone: the report', 'WHERE THE TIME GOES' in done.stdout, done.stdout)
+    done = script('import jax, idsprof\nwith idsprof.capture("some", steps=2): jax.numpy.ones(3).block_until_ready()', folder)
+    check('alone: what jax.profiler does not know is said', 'the whole block is recorded' in done.stderr, done.stderr)
     done = script(BLOCKS.replace('import idsprof\n', 'import idsprof\njax.profiler.start_trace("own")\n'), folder)
     check('a profile of the program is in the way: said, and the program goes on', done.returncode == 0 and
           'nothing is recorded: jax.profiler does not start' in done.stderr, done.stderr)

@@ -338,7 +338,7 @@ START_TEST(test_keep_slowest) {
         if (goes[i] >= 0) ck_assert_int_eq(instead, goes[i]);
     }
     ck_assert_int_eq(opens(), now + 5 * MS + 1); /* kept are 5, 9 and 6 ms */
-    took(4 * MS); /* in no window: not slower than what is kept */
+    took(4 * MS);                                /* in no window: not slower than what is kept */
     ck_assert_int_eq(r.missed_ns, 0);
     took(8 * MS);
     took(7 * MS);
@@ -352,7 +352,7 @@ START_TEST(test_keep_slowest) {
     usual(20);
     ids_recorder_open(&r, now);
     took(15 * MS / 10);
-    ck_assert_int_eq(closes(1), 0);                                   /* not slow, though the slowest */
+    ck_assert_int_eq(closes(1), 0);                                      /* not slow, though the slowest */
     ck_assert_int_eq(ids_recorder_close(&r, now, 2, 1, 0, &instead), 1); /* what is asked for is kept */
     ck_assert_int_eq(r.kept_count, 0);
 }
@@ -519,6 +519,6 @@ START_TEST(test_collectives) {
 END_TEST
 
 IDS_RUN_SUITE("recorder", test_median, test_twice_the_median, test_warm_up, test_the_program_slows_down,
-              test_our_own_time, test_profiled_steps_among_themselves, test_deadline, test_beyond_the_budget, test_what_a_window_saw,
-              test_still_running,
-              test_keep_slowest, test_slower_than_the_only_one, test_words, test_history, test_collectives)
+              test_our_own_time, test_profiled_steps_among_themselves, test_deadline, test_beyond_the_budget,
+              test_what_a_window_saw, test_still_running, test_keep_slowest, test_slower_than_the_only_one, test_words,
+              test_history, test_collectives)
