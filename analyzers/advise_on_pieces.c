@@ -1,6 +1,7 @@
 /* advise_on_pieces.c - a piece of advice for each account and culprit of the ledger, with its evidence: how much, in
  * which steps, whose doing, and on how much it rests. */
 #include "analyzers/advise_on.h"
+#include "analyzers/callers.h"
 #include "analyzers/core_users.h"
 #include "analyzers/input_advice.h"
 #include "lib/analysis/even_work.h"
@@ -259,6 +260,12 @@ static const char *say_core_users(const struct ids_adviser *adviser, const char 
     return users ? ids_report_text(adviser->report, "; %s", users) : "";
 }
 
+/* Who calls the function that holds the device up. Of an account there are as many as culprits. */
+static const char *say_callers(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    if (piece->scope != IDS_REMEDY_OF_CULPRIT && piece->scope != IDS_REMEDY_OF_FUNCTION) return "";
+    return ids_callers_in_words(adviser->analysis->trace, piece->most, adviser->report);
+}
+
 /* What of it is shown beside how much it is. */
 static const char *say_evidence(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *rank,
                                 int64_t waited_ps, const char *reason) {
@@ -266,14 +273,14 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
     int64_t others_ps = ids_adviser_per_step(adviser, piece->others_ps);
     const char *culprit = ids_adviser_text(adviser, most->culprit);
     return ids_report_text(
-        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
+        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
         ids_say_time(adviser, ids_adviser_per_step(adviser, piece->time_ps)), adviser->pieces.steps ? " a step" : "",
         ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
         adviser->pieces.steps ? "the step" : "the window",
         adviser->analysis->busy_count > 1
             ? ids_report_text(adviser->report, " of %s", ids_adviser_device(adviser, adviser->pieces.decider))
             : "",
-        say_both_ways(adviser, piece), say_parts(adviser, piece), say_recurrence(adviser, &piece->recurs),
+        say_both_ways(adviser, piece), say_parts(adviser, piece), say_callers(adviser, piece), say_recurrence(adviser, &piece->recurs),
         rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
                                ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                say_straggler(adviser, piece, rank))

@@ -1,5 +1,6 @@
 /* stacks.c - what Python threads ran, out of sampled stacks: a tree of calls, with the time of each. */
 #include "lib/model/stacks.h"
+#include "analyzers/callers.h"
 #include "lib/analysis/context.h"
 #include "lib/base/saturate.h"
 #include "lib/model/python_frame.h"
@@ -154,10 +155,11 @@ static int stacks_run(struct ids_analysis *analysis, struct ids_report *report, 
         list(trace, nodes, first, report);
     }
     free(nodes);
+    failed = failed || ids_callers_list(analysis, report);
     return failed ? ids_no_memory(err) : 0;
 }
 
-static const struct ids_table_def *const tables[] = {&stacks};
+static const struct ids_table_def *const tables[] = {&stacks, &ids_callers_table};
 
 const struct ids_analyzer ids_stacks_analyzer = {
     .name = "stacks",

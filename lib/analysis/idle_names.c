@@ -306,6 +306,14 @@ struct ids_text ids_idle_name_function(struct ids_idle_names *names, enum ids_ac
     return (struct ids_text){text, (uint32_t)length};
 }
 
+uint32_t ids_idle_name_frame(const struct ids_idle_names *names, uint32_t name, uint8_t *ret_is_other) {
+    if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return 0;
+    uint32_t manner = (name - IDS_NAMES_OF_DOINGS) % IDS_MANNERS;
+    const struct ids_doing *doing = &names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS];
+    *ret_is_other = manner == IDS_AS_AWAITED || manner == IDS_AS_HAVING_GIL;
+    return doing->caller == IDS_NONE ? 0 : names->trace->names[doing->caller].text;
+}
+
 int ids_idle_name_is_guess(const struct ids_idle_names *names, uint32_t name) {
     if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return 0;
     return names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS].is_guess;

@@ -70,6 +70,9 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
  * (src/train.py:80)"; length 0: unknown, or another
  * one's doing: what the function waits for, what holds it up, or what it calls and is told beside it. */
 struct ids_text ids_idle_name_function(struct ids_idle_names *names, enum ids_account account, uint32_t name);
+/* The frame of the program that did it, or called what did: a text of the trace, 0 unknown; and whether that is another
+ * thread's, which is waited for. */
+uint32_t ids_idle_name_frame(const struct ids_idle_names *names, uint32_t name, uint8_t *ret_is_other);
 /* Whether no sample saw who called it: the place is where other calls of the same were seen. */
 int ids_idle_name_is_guess(const struct ids_idle_names *names, uint32_t name);
 /* Whether the culprit or its place is a function of the program that is known from sampled stacks. */

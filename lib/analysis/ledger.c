@@ -72,6 +72,8 @@ int ids_ledger_entry_take(struct ids_ledger *ledger, struct ids_ledger_entry *en
     if (other->op) ids_ledger_entry_note_op(entry, trace, other->op - 1);
     entry->is_mixed |= other->is_mixed;
     entry->is_sampled |= other->is_sampled;
+    if (!entry->frame) entry->frame = other->frame;
+    entry->is_of_other_thread |= other->is_of_other_thread;
     entry->intervals += other->intervals;
     for (int known = 0; known < IDS_KNOWN_COUNT; known++) ids_sum(&entry->time_ps[known], other->time_ps[known]);
     ids_sum(&entry->in_window_ps, other->in_window_ps);

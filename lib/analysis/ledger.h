@@ -63,6 +63,8 @@ struct ids_ledger_entry {
     uint8_t is_sampled;             /* its function or line is known from sampled stacks */
     uint32_t function;              /* of the program, whose own doing it is: "load (src/train.py)", of all its lines;
                                      * 0: unknown, or what holds that function up */
+    uint32_t frame;                 /* of that function, or of the one that waits: a text of the trace, 0 unknown */
+    uint8_t is_of_other_thread;     /* that function is another thread's, which is waited for */
     uint32_t recorded;              /* of the host's accounts: what was recorded there, as the file calls it */
     uint32_t meanwhile;             /* of device.queue: what the host did for most of the longest interval, "host.sync
                                      * hipMemcpyWithStream" */

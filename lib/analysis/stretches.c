@@ -28,6 +28,7 @@ __attribute__((noinline)) static int find_idle_entry(struct ids_booking *booking
     struct ids_text function = ids_idle_name_function(names, (enum ids_account)part->account, part->name);
     if (!entry->function && function.length)
         entry->function = ids_intern(&booking->ledger->texts, function.at, function.length);
+    if (!entry->frame) entry->frame = ids_idle_name_frame(names, part->name, &entry->is_of_other_thread);
     if (entry->recorded == IDS_NO_TEXT || entry->function == IDS_NO_TEXT) return -1;
     if (where.length || part->account == IDS_HOST_PYTHON)
         entry->is_sampled |= (uint8_t)ids_idle_name_is_sampled(names, part->name);

@@ -1,0 +1,259 @@
+#include "analyzers/callers.h"
+
+#include "lib/base/saturate.h"
+#include "lib/model/python_frame.h"
+#include "lib/model/stacks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 200, MOST_CALLERS = 10 };
+
+/* A line of the program, of the frame next to the function that is no library's. */
+struct caller {
+    uint32_t text; /* of the frame: "$./train.py:57 load_batch" */
+    int64_t ps;    /* in which samples saw the function below it */
+};
+
+struct callers {
+    struct caller *at; /* most time first */
+    size_t count;
+    int64_t ps; /* of all */
+};
+
+static const struct ids_column_def columns[] = {
+    {"account", "account", IDS_UNIT_NONE, 0},
+    {"culprit", "culprit", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"share", "share", IDS_UNIT_RATIO, 0},
+    {"time", "time", IDS_UNIT_TIME, 0},
+    {"caller", "called by", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"file", "file", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"line", "line", IDS_UNIT_COUNT, 0},
+};
+const struct ids_table_def ids_callers_table = {
+    "callers",
+    "who calls the culprits",
+    columns,
+    IDS_COUNT_OF(columns),
+    "Of culprits of table ledger that are functions of the program, or calls in one, the lines of the program that "
+    "call that function, by sampled stacks: `time` is how long samples saw it below that line, in the threads that "
+    "launch (of what another thread has or does that is waited for: in the others), waited for by a device or not, "
+    "`share` that time's part of all such lines'. Frames of libraries between them are left out. The ten lines with "
+    "most time, of 200 rows at most.",
+    IDS_TABLE_HIDDEN,
+};
+
+/* --- whose threads ---------------------------------------------------------------------------------------------- */
+
+static int launches(const struct ids_trace *trace, const struct ids_track *track) {
+    for (size_t i = 0; i < track->timeline.count; i++) {
+        if (trace->doings[track->timeline.doing[i]].account == IDS_HOST_DISPATCH) return 1;
+    }
+    return 0;
+}
+
+/* By track of sampled stacks: whether its thread launches. The thread's own track has the same number. */
+static uint8_t *find_launching(const struct ids_trace *trace) {
+    uint8_t *is_launching = calloc(trace->track_count + 1, sizeof *is_launching);
+    for (size_t t = 0; is_launching && t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (!track->timeline.count || !launches(trace, track)) continue;
+        for (size_t s = 0; s < trace->track_count; s++) {
+            const struct ids_track *sampled = &trace->tracks[s];
+            if (sampled->sampling && sampled->host == track->host && sampled->id == track->id) is_launching[s] = 1;
+        }
+    }
+    return is_launching;
+}
+
+/* --- stacks ----------------------------------------------------------------------------------------------------- */
+
+/* What is known of each stack, for any function; what is around a stack stands before it. */
+struct stack {
+    uint64_t function;
+    uint32_t program; /* the stack of the innermost function of the program at or around it: index + 1; 0 none */
+};
+
+struct tree {
+    const struct ids_trace *trace;
+    struct stack *at;
+    uint32_t *caller; /* by stack: the caller of the function that is looked for, where it is in it: index + 1 */
+    uint8_t *is_launching;
+};
+
+static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
+    return ids_strings_text(&trace->strings, text);
+}
+
+static int is_of_program(struct ids_text name) {
+    enum ids_frame_owner owner = ids_python_frame_owner(name);
+    return owner == IDS_FRAME_OF_PROGRAM || owner == IDS_FRAME_OF_EITHER;
+}
+
+static void tree_done(struct tree *tree) {
+    free(tree->at);
+    free(tree->caller);
+    free(tree->is_launching);
+}
+
+static int tree_init(struct tree *tree, const struct ids_trace *trace) {
+    *tree = (struct tree){.trace = trace,
+                          .at = calloc(trace->stack_count + 1, sizeof *tree->at),
+                          .caller = calloc(trace->stack_count + 1, sizeof *tree->caller),
+                          .is_launching = find_launching(trace)};
+    if (!tree->at || !tree->caller || !tree->is_launching) return -1;
+    for (size_t s = 0; s < trace->stack_count; s++) {
+        const struct ids_stack *stack = &trace->stacks[s];
+        if (!stack->outside) continue; /* a thread */
+        struct ids_text name = text_of(trace, stack->text);
+        tree->at[s].function = ids_python_function_key(name);
+        tree->at[s].program = is_of_program(name) ? (uint32_t)s + 1 : tree->at[stack->outside - 1].program;
+    }
+    return 0;
+}
+
+static int add(struct callers *callers, struct ids_keymap *numbers, uint32_t text, int64_t ps) {
+    uint64_t *number = ids_keymap_at(numbers, (uint64_t)text + 1);
+    if (!number) return -1;
+    if (!*number) {
+        struct caller *grown = realloc(callers->at, (callers->count + 1) * sizeof *grown);
+        if (!grown) return -1;
+        callers->at = grown;
+        callers->at[callers->count++] = (struct caller){text, 0};
+        *number = callers->count;
+    }
+    ids_sum(&callers->at[*number - 1].ps, ps);
+    ids_sum(&callers->ps, ps);
+    return 0;
+}
+
+static int most_first(const void *a, const void *b) {
+    const struct caller *left = a, *right = b;
+    if (left->ps != right->ps) return left->ps < right->ps ? 1 : -1;
+    return (left->text > right->text) - (left->text < right->text);
+}
+
+/* Of a function that calls itself, whoever called it first is meant. */
+static int find(const struct tree *tree, uint64_t function, int of_others, struct callers *callers) {
+    const struct ids_trace *trace = tree->trace;
+    struct ids_keymap numbers = {0};
+    int failed = 0;
+    for (size_t s = 0; s < trace->stack_count && !failed; s++) {
+        const struct ids_stack *stack = &trace->stacks[s];
+        uint32_t outside = stack->outside, caller = outside ? tree->caller[outside - 1] : 0;
+        if (outside && !caller && tree->at[s].function == function) caller = tree->at[outside - 1].program;
+        tree->caller[s] = caller;
+        if (caller && stack->self_ps && tree->is_launching[stack->track] != of_others)
+            failed = add(callers, &numbers, trace->stacks[caller - 1].text, stack->self_ps);
+    }
+    ids_keymap_done(&numbers);
+    return failed;
+}
+
+/* The callers of an entry's function, in the threads whose doing it is. */
+static int find_callers(const struct tree *tree, const struct ids_ledger_entry *entry, struct callers *callers) {
+    *callers = (struct callers){0};
+    uint64_t function = ids_python_function_key(text_of(tree->trace, entry->frame));
+    if (find(tree, function, entry->is_of_other_thread, callers)) return -1;
+    if (callers->count) qsort(callers->at, callers->count, sizeof *callers->at, most_first);
+    return 0;
+}
+
+/* --- words ------------------------------------------------------------------------------------------------------ */
+
+/* The loop of a script calls its functions: that says nothing new. */
+static int is_own_module(const struct ids_trace *trace, const struct ids_ledger_entry *entry, uint32_t caller) {
+    struct ids_python_frame frame, own;
+    if (!ids_python_frame_of(text_of(trace, caller), &frame)) return 1;
+    if (!ids_text_is(frame.function, "<module>")) return 0;
+    return ids_python_frame_of(text_of(trace, entry->frame), &own) && own.file.length == frame.file.length &&
+           !memcmp(own.file.at, frame.file.at, own.file.length);
+}
+
+/* "load_batch (train.py:57)" */
+static const char *name_of(const struct ids_trace *trace, uint32_t caller, struct ids_report *report) {
+    struct ids_python_call call;
+    if (!ids_python_call_of(text_of(trace, caller), &call)) return "";
+    return ids_report_text(report, "%.*s (%.*s:%" PRId64 ")", (int)call.function.length, call.function.at,
+                           (int)call.file.length, call.file.at, call.line);
+}
+
+static const char *words_of(const struct ids_trace *trace, const struct ids_ledger_entry *entry,
+                            const struct callers *callers, struct ids_report *report) {
+    char buffer[IDS_VALUE_ROOM];
+    if (!callers->count) return "";
+    const char *most = name_of(trace, callers->at[0].text, report);
+    if (callers->count == 1)
+        return is_own_module(trace, entry, callers->at[0].text) ? "" : ids_report_text(report, "; called by %s", most);
+    double share = (double)callers->at[0].ps / (double)callers->ps;
+    return ids_report_text(report, "; %s of its time called by %s, one of %zu lines",
+                           ids_value_format(ids_real_value(IDS_UNIT_RATIO, share), buffer, sizeof buffer), most,
+                           callers->count);
+}
+
+const char *ids_callers_in_words(const struct ids_trace *trace, const struct ids_ledger_entry *entry,
+                                 struct ids_report *report) {
+    struct tree tree;
+    struct callers callers = {0};
+    if (!entry->frame || !trace->stack_count) return "";
+    int failed = tree_init(&tree, trace) || find_callers(&tree, entry, &callers);
+    const char *words = failed ? "" : words_of(trace, entry, &callers, report);
+    free(callers.at);
+    tree_done(&tree);
+    return words;
+}
+
+static void list_callers(const struct ids_analysis *analysis, const struct ids_ledger_entry *entry,
+                         const struct callers *callers, struct ids_report *report, struct ids_table *table) {
+    const struct ids_trace *trace = analysis->trace;
+    const struct ids_strings *texts = &analysis->ledger.texts;
+    for (size_t c = 0; c < callers->count && c < MOST_CALLERS && table->row_count < MOST_ROWS; c++) {
+        struct ids_python_frame frame;
+        if (!ids_python_frame_of(text_of(trace, callers->at[c].text), &frame)) continue;
+        struct ids_value cells[] = {
+            ids_text_value(ids_account_id((enum ids_account)entry->account)),
+            ids_text_value(entry->culprit ? ids_strings_z(texts, entry->culprit) : NULL),
+            ids_text_value(entry->where ? ids_strings_z(texts, entry->where) : NULL),
+            ids_real_value(IDS_UNIT_RATIO, (double)callers->at[c].ps / (double)callers->ps),
+            ids_int_value(IDS_UNIT_TIME, callers->at[c].ps),
+            ids_text_value(ids_report_text(report, "%.*s", (int)frame.function.length, frame.function.at)),
+            ids_text_value(ids_report_text(report, "%.*s", (int)frame.file.length, frame.file.at)),
+            ids_int_value(IDS_UNIT_COUNT, frame.line),
+        };
+        IDS_ROW(report, table, columns, cells);
+    }
+}
+
+static int most_time_first(const void *a, const void *b) {
+    const struct ids_ledger_entry *left = *(const struct ids_ledger_entry *const *)a,
+                                  *right = *(const struct ids_ledger_entry *const *)b;
+    int64_t left_ps = ids_ledger_entry_time(left), right_ps = ids_ledger_entry_time(right);
+    if (left_ps != right_ps) return left_ps < right_ps ? 1 : -1;
+    return (left > right) - (left < right);
+}
+
+int ids_callers_list(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    struct ids_table *table = ids_report_table(report, &ids_callers_table);
+    const struct ids_ledger_entry **order = malloc((ledger->entry_count + 1) * sizeof *order);
+    size_t count = 0;
+    if (!order) return -1;
+    for (size_t e = 0; e < ledger->entry_count; e++) {
+        const struct ids_ledger_entry *entry = &ledger->entries[e];
+        if (entry->frame && ids_ledger_entry_time(entry)) order[count++] = entry;
+    }
+    if (count) qsort(order, count, sizeof *order, most_time_first);
+    struct tree tree;
+    int failed = tree_init(&tree, analysis->trace);
+    for (size_t i = 0; i < count && table->row_count < MOST_ROWS && !failed; i++) {
+        struct callers callers;
+        failed = find_callers(&tree, order[i], &callers);
+        if (!failed) list_callers(analysis, order[i], &callers, report, table);
+        free(callers.at);
+    }
+    tree_done(&tree);
+    free(order);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,21 @@
+/* callers.h - who calls the function of the program that holds a device up, out of sampled stacks: a small helper says
+ * little where it is called from many places.
+ *
+ * Meant are the threads whose doing it is: those that launch, or, of what another thread has that is waited for, the
+ * others. A caller is a line of the program; libraries' frames between it and the function are left out. */
+#ifndef IDS_ANALYZERS_CALLERS_H
+#define IDS_ANALYZERS_CALLERS_H
+
+#include "lib/analysis/context.h"
+#include "lib/report/report.h"
+
+/* "; called by load_batch (train.py:57)", "; 72.1 % of its time called by load_batch (train.py:57), one of 3 lines"; ""
+ * where that is the module of the function's own file alone, nobody is known, or memory ran out. */
+const char *ids_callers_in_words(const struct ids_trace *trace, const struct ids_ledger_entry *entry,
+                                 struct ids_report *report);
+
+/* The table `callers`. 0, or -1 when memory ran out. */
+int ids_callers_list(const struct ids_analysis *analysis, struct ids_report *report);
+extern const struct ids_table_def ids_callers_table;
+
+#endif
