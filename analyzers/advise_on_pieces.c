@@ -127,11 +127,6 @@ static const char *say_both_ways(const struct ids_adviser *adviser, const struct
                            adviser->pieces.steps ? " a step" : "");
 }
 
-/* "train.py:12" of "train.py:12 step" and of "train.py:12, in float" */
-static const char *line_of(const struct ids_adviser *adviser, const char *where) {
-    return where ? ids_report_text(adviser->report, ", %.*s", (int)strcspn(where, ", "), where) : "";
-}
-
 /* "; of it host.sync 61.0 % (float, train.py:12), host.dispatch 39.0 % (step, train.py:10)": of a function, also where
  * in it. */
 static const char *say_parts(const struct ids_adviser *adviser, const struct ids_piece *piece) {
@@ -142,7 +137,7 @@ static const char *say_parts(const struct ids_adviser *adviser, const struct ids
         const char *culprit = ids_adviser_text(adviser, part->most->culprit), *place = "";
         if (piece->scope == IDS_REMEDY_OF_FUNCTION && culprit)
             place = ids_report_text(adviser->report, " (%s%s)", culprit,
-                                    line_of(adviser, ids_adviser_text(adviser, part->most->where)));
+                                    ids_say_line(adviser->report, ids_adviser_text(adviser, part->most->where)));
         said = ids_report_text(adviser->report, "%s%s %s %s%s", said, p ? "," : "; of it",
                                ids_account_id(part->account), ids_say_share(adviser, part->ps, piece->time_ps), place);
     }

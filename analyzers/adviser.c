@@ -29,6 +29,10 @@ const char *ids_say_name(const struct ids_adviser *adviser, const char *name, co
     return ids_report_text(adviser->report, "%s%s%s%s", name, where ? " (" : "", where ? where : "", where ? ")" : "");
 }
 
+const char *ids_say_line(struct ids_report *report, const char *where) {
+    return where ? ids_report_text(report, ", %.*s", (int)strcspn(where, ", "), where) : "";
+}
+
 int ids_adviser_has(const struct ids_adviser *adviser, const char *id, struct ids_value *ret_value) {
     const struct ids_metric *metric = ids_report_find(adviser->report, id, NULL);
     if (!metric || metric->value.missing) return 0;

@@ -35,6 +35,8 @@ const char *ids_say_share(const struct ids_adviser *adviser, int64_t part_ps, in
 const char *ids_say_metric(const struct ids_adviser *adviser, const char *id);
 /* "step (train.py:12)"; where: NULL unknown. */
 const char *ids_say_name(const struct ids_adviser *adviser, const char *name, const char *where);
+/* ", train.py:12" of "train.py:12 step" and of "train.py:12, in float"; "" of NULL. */
+const char *ids_say_line(struct ids_report *report, const char *where);
 
 /* 0: the report has no value of it. */
 int ids_adviser_has(const struct ids_adviser *adviser, const char *id, struct ids_value *ret_value);

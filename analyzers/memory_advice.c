@@ -203,14 +203,29 @@ static int is_worth_donating(const struct ids_report *report, int64_t bytes, int
     return matters(report, bytes, is_scarce(report) || is_large ? &worth_a_word : &worth_donating);
 }
 
-/* "params, opt_state and 1 more" of one program, and what to give to jax.jit. */
+/* How often a program has the argument of a row: it may be compiled several times. 0: an earlier row says it. */
+static size_t count_times(const struct row *of, const char *program) {
+    size_t count = 0;
+    for (struct row row = {of->table, 0}; row.row < row.table->row_count; row.row++) {
+        if (strcmp(text(&row, "program"), program) != 0 || strcmp(text(&row, "argument"), text(of, "argument")) != 0)
+            continue;
+        if (row.row < of->row) return 0;
+        count++;
+    }
+    return count;
+}
+
+/* "params, opt_state and 1 more" of one program, "params (5 times)" of one that was compiled for five shapes, and what
+ * to give to jax.jit. */
 static const char *say_arguments(struct ids_report *report, struct row row, const char *program, const char **ret_how) {
     enum { MOST_NAMES = 3 };
     const char *names = "", *how = text(&row, "donate");
     size_t count = 0;
     for (; row.row < row.table->row_count; row.row++) {
-        if (strcmp(text(&row, "program"), program) != 0 || count++ >= MOST_NAMES) continue;
+        size_t times = strcmp(text(&row, "program"), program) != 0 ? 0 : count_times(&row, program);
+        if (!times || count++ >= MOST_NAMES) continue;
         names = ids_report_text(report, "%s%s%s", names, *names ? ", " : "", text(&row, "argument"));
+        if (times > 1) names = ids_report_text(report, "%s (%zu times)", names, times);
     }
     *ret_how = count == 1 && *how ? how : "donate_argnums=..., or donate_argnames";
     return count <= MOST_NAMES ? names : ids_report_text(report, "%s and %zu more", names, count - MOST_NAMES);

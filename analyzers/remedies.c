@@ -199,10 +199,14 @@ static int makes_objects(const struct ids_circumstances *about) {
     return is_call_of_runtime(about->culprit) && has_any(about->culprit, names);
 }
 
-/* "conn.recv" of "loop.py:39, in conn.recv"; NULL: none. */
+/* "conn.recv" of "loop.py:39, in conn.recv" and of "loop.py:39, mostly in conn.recv"; NULL: none. */
 static const char *call_in(const struct ids_circumstances *about) {
-    const char *call = about->where ? strstr(about->where, ", in ") : NULL;
-    return call ? call + strlen(", in ") : NULL;
+    static const char *const heads[] = {", in ", ", mostly in "};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        const char *call = about->where ? strstr(about->where, heads[i]) : NULL;
+        if (call) return call + strlen(heads[i]);
+    }
+    return NULL;
 }
 
 /* Whether that call is one of these, of whatever object. */
@@ -248,7 +252,14 @@ static int waits_for_another(const struct ids_circumstances *about) {
 /* Of a file, a pipe or a socket. */
 static int reads(const struct ids_circumstances *about) {
     static const char *const calls[] = {"read", "read1", "readinto", "readline", "readlines", "input", NULL};
-    return calls_any(about, calls);
+    return calls_any(about, calls) || ends(about->where, " (reads)");
+}
+
+/* What is read needs no waiting for. Whether a file of the kernel's memory is copied or a buffer of the program's, the
+ * kernel does not say. */
+static int reads_at_once(const struct ids_circumstances *about) {
+    const char *call = call_in(about);
+    return call && strstr(call, "read") && ends(call, " (does not wait)");
 }
 
 static int opens(const struct ids_circumstances *about) {
@@ -257,14 +268,14 @@ static int opens(const struct ids_circumstances *about) {
 }
 
 static int sleeps(const struct ids_circumstances *about) {
-    static const char *const names[] = {"sleep", NULL};
-    return is_any(about->culprit, names) || ends(about->where, ", in time.sleep") || ends(about->where, ", in sleep");
+    static const char *const names[] = {"sleep", NULL}, *const calls[] = {"time.sleep", "sleep", NULL};
+    return is_any(about->culprit, names) || is_any(call_in(about), calls) || ends(about->where, " (sleeps)");
 }
 
 /* The program calls gc.collect, or a collection came by itself, which idsprof's hook records. */
 static int collects_garbage(const struct ids_circumstances *about) {
-    static const char *const names[] = {"collect garbage", NULL};
-    return is_any(about->culprit, names) || ends(about->where, ", in gc.collect");
+    static const char *const names[] = {"collect garbage", NULL}, *const calls[] = {"gc.collect", NULL};
+    return is_any(about->culprit, names) || is_any(call_in(about), calls);
 }
 
 int ids_waits_for_core(const char *culprit) {
@@ -277,6 +288,12 @@ static int has_no_core(const struct ids_circumstances *about) {
 
 static int has_gil(const struct ids_circumstances *about) {
     return ends(about->where, IDS_HAVING_GIL);
+}
+
+/* What another thread does with the lock, or while it has what is waited for. */
+static int collects_elsewhere(const struct ids_circumstances *about) {
+    static const char *const names[] = {"collect garbage", NULL};
+    return is_any(about->culprit, names) && (has_gil(about) || ends(about->where, IDS_AWAITED));
 }
 
 static int lacks_gil(const struct ids_circumstances *about) {
@@ -302,12 +319,14 @@ static int loop_awaits(const struct ids_circumstances *about) {
 
 /* The same in sampled stacks, where the hook recorded none. */
 static int loop_waits(const struct ids_circumstances *about) {
-    return ends(about->where, ", in self._selector.poll") || ends(about->where, ", in self._selector.select");
+    static const char *const calls[] = {"self._selector.poll", "self._selector.select", NULL};
+    return is_any(call_in(about), calls);
 }
 
 /* Between its tasks: the line is the one that runs it, and no loop of the program's. */
 static int is_loop(const struct ids_circumstances *about) {
-    return ends(about->where, ", in _run_once");
+    static const char *const calls[] = {"_run_once", NULL};
+    return is_any(call_in(about), calls);
 }
 
 static int saves(const struct ids_circumstances *about) {
@@ -336,6 +355,9 @@ static int logs(const struct ids_circumstances *about) {
 #define ONCE_OR_AGAIN                                                                                                \
     "where it comes once, it is first use: warm up before measuring; where it comes again and again, the thread is " \
     "held up in it: by another thread that has the interpreter's lock, by memory, or by too few cores"
+#define LESS_GARBAGE                                                                                                   \
+    "make fewer objects in a step (arrays in place of lists of dicts), take what stays out of the collector (gc.freeze " \
+    "after setup), let it run more rarely (gc.set_threshold), or gc.disable and gc.collect at a step of your choice"
 #define LOAD_ONCE "code is loaded when it is first launched: warm up before measuring, and keep shapes the same"
 
 /* Of collectives whose peers were not all recorded. */
@@ -433,6 +455,8 @@ static const struct sentence {
     {IDS_HOST_PYTHON, is_called_back, "A program on the device waits for its callback in Python",
      {"compute it with jax.numpy, or call back less often: every n steps, or after the step with what it returned",
       NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, collects_elsewhere, "The device waits for Python, and another thread collects garbage",
+     {"no thread runs Python meanwhile: " LESS_GARBAGE, NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, has_gil, "The device waits for Python, and another thread has Python's lock",
      {"do that in another process, in calls that give the lock back (numpy, zlib, input and output), or less often",
       NULL, NULL, NULL}},
@@ -454,9 +478,7 @@ static const struct sentence {
      {"let fewer and larger tasks do the work, and await several things at once (asyncio.gather) or in batches", NULL,
       NULL, NULL}},
     {IDS_HOST_PYTHON, collects_garbage, "The device waits for Python, which collects garbage",
-     {"take it out of the loop where the line itself calls gc.collect; else make fewer objects in a step (arrays in "
-      "place of lists of dicts), take what stays out of the collector (gc.freeze after setup), or gc.disable and "
-      "gc.collect at a step of your choice", NULL, NULL, NULL}},
+     {"take it out of the loop where the line itself calls gc.collect; else " LESS_GARBAGE, NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
      {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, hears, "The device waits for Python, which waits for what the other end of a connection sends",
@@ -468,6 +490,9 @@ static const struct sentence {
     {IDS_HOST_PYTHON, reads, "The device waits for Python, which reads from a file, a pipe or a socket",
      {"read ahead of the step, on another thread; where another process or machine writes it, see why that is so late",
       NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, reads_at_once, "The device waits for Python, which reads what is in memory already, or unpacks it",
+     {"read less at a time, or ahead of the step, on another thread; of a buffer (io.BytesIO) take a view (getbuffer, "
+      "memoryview) in place of a copy", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, opens, "The device waits for Python, which opens files",
      {"open fewer of them, ahead of the step or on another thread; a pipe opens when its other end does", NULL, NULL,
       NULL}},

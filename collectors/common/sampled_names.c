@@ -168,3 +168,27 @@ const char *ids_sampled_called(const struct ids_sampled_names *names, struct ids
     const struct ids_sampled_place *place = slot_of(names, call);
     return place->called[0] ? place->called : NULL;
 }
+
+/* Whether the words of a call say that it reads, or sleeps: those that lib/model knows. */
+static int is_told(const char *function, const char *const *heads) {
+    for (; *heads; heads++) {
+        if (!strncmp(function, *heads, strlen(*heads))) return 1;
+    }
+    return 0;
+}
+
+const char *ids_sampled_told(const char *called, enum ids_thread_waits waits, char told[IDS_SAMPLED_NAME]) {
+    static const char *const reading[] = {"read", "recv", "input", "get", "poll", "select", "wait", NULL},
+                             *const sleeping[] = {"sleep", NULL}, *const of_files[] = {"read", "sleep", NULL};
+    const char *space = called ? strrchr(called, ' ') : NULL, *function = space ? space + 1 : "", *says = NULL;
+    /* Python's own loop over a file calls nothing by a name. */
+    if (waits == IDS_THREAD_READS && !called) return "$io read";
+    if (waits == IDS_THREAD_SLEEPS && !called) return "$<unknown> sleep";
+    if (!called) return NULL;
+    if (waits == IDS_THREAD_READS && !is_told(function, reading)) says = "reads";
+    if (waits == IDS_THREAD_SLEEPS && !is_told(function, sleeping)) says = "sleeps";
+    if (waits == IDS_THREAD_RUNS && is_told(function, of_files)) says = "does not wait";
+    if (!says || !strcmp(function, "__enter__")) return called;
+    snprintf(told, IDS_SAMPLED_NAME, "%s (%s)", called, says);
+    return told;
+}

@@ -37,6 +37,10 @@ int ids_sampled_is_part(const struct ids_sampled_names *names, struct ids_python
 /* The C function that it calls, "$gc collect"; NULL: none, or it is not known. */
 const char *ids_sampled_called(const struct ids_sampled_names *names, struct ids_python_call call);
 
+/* The C function `called` (NULL: none) that is innermost, with what the kernel says of it where its words do not:
+ * "$builtins nap (sleeps)", "$pickle load (reads)", "$buffer read (does not wait)"; NULL: none. */
+const char *ids_sampled_told(const char *called, enum ids_thread_waits waits, char told[IDS_SAMPLED_NAME]);
+
 /* The path of a file as the name has it: of a library from its folder on, of the program's own below `folder` with
  * "./" in front. */
 const char *ids_sampled_path(const char *file, const char *folder, int *ret_is_own);

@@ -28,13 +28,12 @@ struct writing {
 static uint32_t names_of_run(void *context, const struct ids_sample_run *run, int64_t *ret_names) {
     struct writing *writing = context;
     const struct ids_python_call *calls = writing->sampled->samples.calls + run->calls;
-    char name[IDS_SAMPLED_NAME], spells[IDS_SPELLS_AT_ONCE][IDS_SPELL_NAME];
+    char name[IDS_SAMPLED_NAME], told[IDS_SAMPLED_NAME], spells[IDS_SPELLS_AT_ONCE][IDS_SPELL_NAME];
     uint32_t count = 0, spell_count = ids_spells_of(writing->thread->pthread, run, spells);
     for (uint32_t c = run->depth; c-- > 0;) {
         if (c && ids_sampled_is_part(&writing->names, calls[c - 1], calls[c])) continue;
         const char *called = !c || calls[c - 1].from_c ? ids_sampled_called(&writing->names, calls[c]) : NULL;
-        /* Python's own loop over a file calls nothing by a name. */
-        if (!c && !called && run->waits == IDS_THREAD_READS) called = "$io read";
+        if (!c) called = ids_sampled_told(called, run->waits, told);
         /* A "with" in front of a frame calls that one; the lock is what it is when nothing is called. */
         if (c && called && !strcmp(called, "$<unknown> __enter__")) called = NULL;
         ids_sampled_name(&writing->names, calls[c], !c && !called, name);

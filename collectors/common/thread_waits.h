@@ -2,7 +2,8 @@
  *
  * Frames do not show whether it waits for Python's lock: the thread stands in a call, or between two instructions,
  * while another one runs. The thread sleeps in a futex that lies in Python's runtime, where the main interpreter's lock
- * is. Nor do they show that `for line in sys.stdin` waits for the next line: no call stands there. */
+ * is. Nor do they show that `for line in sys.stdin` waits for the next line: no call stands there. And the words of a
+ * call are the program's: `nap(1)` may sleep, and `buffer.read()` may read what is in memory. */
 #ifndef IDS_COLLECTORS_COMMON_THREAD_WAITS_H
 #define IDS_COLLECTORS_COMMON_THREAD_WAITS_H
 
@@ -11,7 +12,9 @@
 enum ids_thread_waits {
     IDS_THREAD_WAITS_NOT, /* or for something else, or that cannot be known */
     IDS_THREAD_WAITS_FOR_GIL,
-    IDS_THREAD_READS, /* it sleeps in a call that reads from a file, a pipe or a socket */
+    IDS_THREAD_READS,  /* it waits in a call that reads from a file, a pipe or a socket */
+    IDS_THREAD_SLEEPS, /* it waits for time to pass */
+    IDS_THREAD_RUNS,   /* it waits for nothing, but a core it may be */
 };
 
 /* Where the lock lies; both 0: unknown. */

@@ -122,26 +122,29 @@ static int is_wrapper(struct ids_text function) {
     return ids_text_is(function, "reraise_with_filtered_traceback");
 }
 
-/* "train.py:12, in gc.collect": what the program calls there. Of the functions that wait for a process the module is
- * told too: many are called run. */
-static struct ids_text in_call(struct ids_idle_names *names, struct ids_text where, uint32_t called) {
+/* "train.py:12, in gc.collect": what the program calls there, or "mostly in". Of the functions that wait for a process
+ * the module is told too: many are called run. */
+static struct ids_text in_call(struct ids_idle_names *names, struct ids_text where, uint32_t called, const char *how) {
     struct ids_python_frame frame;
     struct ids_text name = text_of(names->trace, called);
     if (!ids_python_frame_of(name, &frame) || is_wrapper(frame.function)) return where;
     int is_sampled = names->trace->names[called].is_sampled;
     if (frame.file.length && (!is_sampled || ids_text_ends(frame.file, "/subprocess.py")))
-        return in_file(names, where, frame, "in");
+        return in_file(names, where, frame, how);
     /* "$gc collect", and "$builtins len" or "$<unknown> read", whose module says nothing. */
     uint32_t module = frame.file.length ? 0 : (uint32_t)(frame.function.at - name.at) - 2;
     struct ids_text of = {name.at + 1, module};
     int is_named = module && !ids_text_is(of, "builtins") && !ids_text_is(of, "<unknown>");
-    size_t room = (size_t)name.length + 8;
+    size_t room = (size_t)name.length + strlen(how) + 8;
     char *text = ids_arena_alloc(&names->texts, room);
     if (!text) return where;
-    snprintf(text, room, "in %.*s%s%.*s", is_named ? (int)module : 0, of.at, is_named ? "." : "",
+    snprintf(text, room, "%s %.*s%s%.*s", how, is_named ? (int)module : 0, of.at, is_named ? "." : "",
              (int)frame.function.length, frame.function.at);
     return joined(names, where, text);
 }
+
+/* Percent of a function's time. Who reads of less than that as "in" looks in the one call for what the line does. */
+enum { NEARLY_ALL = 80 };
 
 /* Of the program's function around a doing, which its culprit names where it is Python itself. */
 static struct ids_text where_of(struct ids_idle_names *names, uint32_t number) {
@@ -152,7 +155,7 @@ static struct ids_text where_of(struct ids_idle_names *names, uint32_t number) {
     if (sampled->best) doing = &names->trace->doings[sampled->best[number]];
     *known = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON);
     if (sampled->best && sampled->is_most[number] && doing->called != IDS_NONE)
-        *known = in_call(names, *known, doing->called);
+        *known = in_call(names, *known, doing->called, sampled->percent[number] < NEARLY_ALL ? "mostly in" : "in");
     else if (sampled->best)
         *known = in_largest(names, *known, doing->called, sampled->percent[number]);
     return *known;
@@ -166,7 +169,7 @@ static struct ids_text where_awaited(struct ids_idle_names *names, uint32_t numb
     if (called == IDS_NONE || !ids_python_waits_for_thread(text_of(names->trace, called)))
         return where_of(names, number);
     struct ids_text where = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON);
-    return doing->called == IDS_NONE ? where : in_call(names, where, doing->called);
+    return doing->called == IDS_NONE ? where : in_call(names, where, doing->called, "in");
 }
 
 /* Of another thread that has Python's lock: nowhere where it sleeps or waits, which is done without the lock. */
@@ -175,7 +178,7 @@ static struct ids_text where_having_gil(struct ids_idle_names *names, uint32_t n
     if (!sampled->best || sampled->awake[number] == sampled->best[number]) return where_of(names, number);
     const struct ids_doing *doing = &names->trace->doings[sampled->awake[number]];
     struct ids_text where = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON);
-    return doing->called == IDS_NONE ? where : in_call(names, where, doing->called);
+    return doing->called == IDS_NONE ? where : in_call(names, where, doing->called, "in");
 }
 
 /* XLA numbers the ops of one line of the program: "debug_print.5" and "debug_print.6" are one callback. */

@@ -190,7 +190,8 @@ static int blocks(struct ids_text name) {
     struct ids_python_frame frame;
     if (ids_python_is_selector(name) || ids_text_is(name, "$self._handle join")) return 1; /* of a thread */
     if (ids_text_is(name, "<built-in function sleep>")) return 1;
-    if (ids_text_is(name, "$io read")) return 1;       /* collectors/common/stacks_plane.c */
+    /* collectors/common/stacks_plane.c */
+    if (ids_text_is(name, "$io read") || ids_text_ends(name, " (reads)") || ids_text_ends(name, " (sleeps)")) return 1;
     if (ids_text_is(name, "$<unknown> get")) return 0; /* mostly a dict's; of a queue, "$jobs get", samples say it */
     return ids_text_begins(name, "$") && ids_python_frame_of(name, &frame) && !frame.file.length &&
            IS_IN(frame.function, calls);

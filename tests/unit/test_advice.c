@@ -1,4 +1,5 @@
 /* analyzers/advice: what is said first, on how much it rests, and what is not said, over texts of formats/mini.c. */
+#include "analyzers/adviser.h"
 #include "lib/analysis/context.h"
 #include "tests/support/advise_on.h"
 #include "tests/support/suite.h"
@@ -644,6 +645,18 @@ START_TEST(who_changes_from_step_to_step_is_no_one_rank) {
 }
 END_TEST
 
+/* Where a line stands, a word or a comma ends it: "(f, x.py:8)". */
+START_TEST(a_line_of_a_place) {
+    ids_report_init(&report);
+    ck_assert_str_eq(ids_say_line(&report, "x.py:8, in float"), ", x.py:8");
+    ck_assert_str_eq(ids_say_line(&report, "x.py:8, mostly in v.std"), ", x.py:8");
+    ck_assert_str_eq(ids_say_line(&report, "x.py:8 step"), ", x.py:8");
+    ck_assert_str_eq(ids_say_line(&report, "x.py:8"), ", x.py:8");
+    ck_assert_str_eq(ids_say_line(&report, NULL), "");
+    ids_report_done(&report);
+}
+END_TEST
+
 IDS_RUN_SUITE("advice", compute_that_is_most_of_the_step_is_told, of_several_devices_it_is_said_which_computes,
               few_device_events_are_enough, the_slowest_stage_of_input_is_named, too_little_names_the_next_command,
               a_queue_counts_where_it_is_most_of_the_time, the_device_that_computes_decides,
@@ -658,4 +671,4 @@ IDS_RUN_SUITE("advice", compute_that_is_most_of_the_step_is_told, of_several_dev
               an_op_that_only_moves_is_named, an_op_that_only_moves_stands_by_its_time,
               ops_of_a_large_program_cannot_be_jitted_more, a_host_that_runs_ahead_is_no_evidence,
               a_tracer_that_makes_python_longer_is_named, who_changes_from_step_to_step_is_no_one_rank,
-              small_kernels_are_no_advice_where_fusing_wins_little)
+              small_kernels_are_no_advice_where_fusing_wins_little, a_line_of_a_place)

@@ -53,8 +53,8 @@ START_TEST(python_is_the_programs_own_function) {
         gap_of("900us 1100us \"$train.py:5 loop\"\n990us 910us \"$__init__.py:183 dumps\"\n1000us 900us "
                "\"$encoder.py:183 encode\"\n"
                "1200us 300us \"$mine.py:7 default\"\n1250us 50us \"$builtins len\"\n" LATE),
-        "host.python loop (train.py:5, in dumps) [1000,1200)\nhost.python default (mine.py:7) [1200,1500)\n"
-        "host.python loop (train.py:5, in dumps) [1500,1990)\n"
+        "host.python loop (train.py:5, mostly in dumps) [1000,1200)\nhost.python default (mine.py:7) [1200,1500)\n"
+        "host.python loop (train.py:5, mostly in dumps) [1500,1990)\n"
         "host.dispatch cudaLaunchKernel (train.py:5 loop) [1990,2000)");
     /* input, waiting and compiling inside a function are told with the function as the place */
     ck_assert_str_eq(

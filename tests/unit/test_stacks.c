@@ -16,10 +16,12 @@
 #include "tests/support/suite.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- lines ------------------------------------------------------------------------------------------------------ */
@@ -498,6 +500,7 @@ END_TEST
 
 struct reader {
     _Atomic int64_t tid;
+    atomic_int ends;
     int pipe[2];
 };
 
@@ -528,6 +531,76 @@ START_TEST(threads_that_read) {
     ck_assert_ptr_eq(has_read, &reader);
     ids_thread_waits_done();
     for (int end = 0; end < 2; end++) close(reader.pipe[end]);
+}
+END_TEST
+
+static void *sleep_long(void *context) {
+    struct reader *reader = context;
+    atomic_store(&reader->tid, (int64_t)gettid());
+    for (struct timespec left = {5, 0}; !atomic_load(&reader->ends) && nanosleep(&left, &left);) {
+    }
+    return context;
+}
+
+static void *spin(void *context) {
+    struct reader *reader = context;
+    atomic_store(&reader->tid, (int64_t)gettid());
+    while (!atomic_load(&reader->ends)) {
+    }
+    return context;
+}
+
+static void do_nothing(int signal) {
+    (void)signal;
+}
+
+/* What one does that is in no call, or in one that only lets time pass. */
+static void expect_waits(void *(*does)(void *), enum ids_thread_waits expected) {
+    const struct ids_python_gil gil = {0, 0};
+    struct reader reader = {.tid = 0};
+    pthread_t thread;
+    if (access("/proc/self/syscall", R_OK)) return;
+    signal(SIGUSR2, do_nothing);
+    ck_assert_int_eq(pthread_create(&thread, NULL, does, &reader), 0);
+    while (!atomic_load(&reader.tid)) usleep(100);
+    uint64_t tid = (uint64_t)atomic_load(&reader.tid);
+    enum ids_thread_waits waits = IDS_THREAD_WAITS_NOT;
+    for (int i = 0; i < 1000 && waits != expected; i++, usleep(1000)) waits = ids_thread_waits_for(&gil, tid);
+    atomic_store(&reader.ends, 1);
+    pthread_kill(thread, SIGUSR2);
+    pthread_join(thread, NULL);
+    ids_thread_waits_done();
+    ck_assert_int_eq(waits, expected);
+}
+
+START_TEST(threads_that_sleep) {
+    expect_waits(sleep_long, IDS_THREAD_SLEEPS);
+    expect_waits(spin, IDS_THREAD_RUNS);
+}
+END_TEST
+
+static const char *told(const char *called, enum ids_thread_waits waits) {
+    static char text[IDS_SAMPLED_NAME];
+    const char *name = ids_sampled_told(called, waits, text);
+    return name ? name : "";
+}
+
+/* The words of a call are the program's, who may call sleep as it likes; what they say already is not said again. */
+START_TEST(calls_by_what_the_kernel_says) {
+    ck_assert_str_eq(told("$builtins nap", IDS_THREAD_SLEEPS), "$builtins nap (sleeps)");
+    ck_assert_str_eq(told("$libc usleep", IDS_THREAD_SLEEPS), "$libc usleep (sleeps)");
+    ck_assert_str_eq(told("$time sleep", IDS_THREAD_SLEEPS), "$time sleep");
+    ck_assert_str_eq(told(NULL, IDS_THREAD_SLEEPS), "$<unknown> sleep");
+    ck_assert_str_eq(told("$pickle load", IDS_THREAD_READS), "$pickle load (reads)");
+    ck_assert_str_eq(told("$sock recv_into", IDS_THREAD_READS), "$sock recv_into");
+    ck_assert_str_eq(told("$f readline", IDS_THREAD_READS), "$f readline");
+    ck_assert_str_eq(told(NULL, IDS_THREAD_READS), "$io read");
+    ck_assert_str_eq(told("$buf read", IDS_THREAD_RUNS), "$buf read (does not wait)");
+    ck_assert_str_eq(told("$time sleep", IDS_THREAD_RUNS), "$time sleep (does not wait)");
+    ck_assert_str_eq(told("$buf read", IDS_THREAD_WAITS_NOT), "$buf read"); /* a kernel that does not say it */
+    ck_assert_str_eq(told("$json dumps", IDS_THREAD_RUNS), "$json dumps");
+    ck_assert_str_eq(told("$<unknown> __enter__", IDS_THREAD_READS), "$<unknown> __enter__");
+    ck_assert_str_eq(told(NULL, IDS_THREAD_RUNS), "");
 }
 END_TEST
 
@@ -600,4 +673,5 @@ IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text,
               slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core, stacks_again, threads_of_a_list,
               threads_that_stand_still, threads_that_begin, threads_that_have_ended, pieces_of_memory, periods,
               periods_by_cost, periods_by_chance, times_of_others, schedstat_of_a_thread, waits_within_the_clocks,
-              threads_that_run, threads_that_read, lines_of_a_file, spells_of_a_run)
+              threads_that_run, threads_that_read, threads_that_sleep, calls_by_what_the_kernel_says,
+              lines_of_a_file, spells_of_a_run)
