@@ -42,7 +42,7 @@ const struct ids_table_def ids_callers_table = {
     "launch (of what another thread has or does that is waited for: in the others), waited for by a device or not, "
     "`share` that time's part of all such lines'. Frames of libraries between them are left out. The ten lines with "
     "most time, of 200 rows at most.",
-    IDS_TABLE_HIDDEN,
+    0,
 };
 
 /* --- whose threads ---------------------------------------------------------------------------------------------- */
