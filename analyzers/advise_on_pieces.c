@@ -275,7 +275,8 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
         adviser->analysis->busy_count > 1
             ? ids_report_text(adviser->report, " of %s", ids_adviser_device(adviser, adviser->pieces.decider))
             : "",
-        say_both_ways(adviser, piece), say_parts(adviser, piece), say_callers(adviser, piece), say_recurrence(adviser, &piece->recurs),
+        say_both_ways(adviser, piece), say_parts(adviser, piece), say_callers(adviser, piece),
+        say_recurrence(adviser, &piece->recurs),
         rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
                                ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                say_straggler(adviser, piece, rank))

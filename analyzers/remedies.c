@@ -355,9 +355,10 @@ static int logs(const struct ids_circumstances *about) {
 #define ONCE_OR_AGAIN                                                                                                \
     "where it comes once, it is first use: warm up before measuring; where it comes again and again, the thread is " \
     "held up in it: by another thread that has the interpreter's lock, by memory, or by too few cores"
-#define LESS_GARBAGE                                                                                                   \
-    "make fewer objects in a step (arrays in place of lists of dicts), take what stays out of the collector (gc.freeze " \
-    "after setup), let it run more rarely (gc.set_threshold), or gc.disable and gc.collect at a step of your choice"
+#define LESS_GARBAGE                                                                                                 \
+    "make fewer objects in a step (arrays in place of lists of dicts), take what stays out of the collector "        \
+    "(gc.freeze after setup), let it run more rarely (gc.set_threshold), or gc.disable and gc.collect at a step of " \
+    "your choice"
 #define LOAD_ONCE "code is loaded when it is first launched: warm up before measuring, and keep shapes the same"
 
 /* Of collectives whose peers were not all recorded. */
@@ -490,7 +491,8 @@ static const struct sentence {
     {IDS_HOST_PYTHON, reads, "The device waits for Python, which reads from a file, a pipe or a socket",
      {"read ahead of the step, on another thread; where another process or machine writes it, see why that is so late",
       NULL, NULL, NULL}},
-    {IDS_HOST_PYTHON, reads_at_once, "The device waits for Python, which reads what is in memory already, or unpacks it",
+    {IDS_HOST_PYTHON, reads_at_once, "The device waits for Python, which reads what is in memory already, or unpacks "
+                                     "it",
      {"read less at a time, or ahead of the step, on another thread; of a buffer (io.BytesIO) take a view (getbuffer, "
       "memoryview) in place of a copy", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, opens, "The device waits for Python, which opens files",
