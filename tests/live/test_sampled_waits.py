@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What sampled stacks say of a program that waits, with real JAX on the CPU: for the next line of a pipe, and for Python's lock; and that they
-do not say so of one that does not wait for it.
+"""What sampled stacks say of a program that waits, with real JAX on the CPU: for the next line of a pipe, for Python's lock, and for time to
+pass, by whatever name it calls that; and that they do not say so of one that does not wait for it. And who calls what waits.
 
     test_sampled_waits.py [CASE ...]     only these
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax), TMPDIR.  Exit: 0, 1, 77 = cannot run here.
@@ -10,7 +10,8 @@ import sys
 import test_capture as live
 from test_capture import ROOT, capture, check
 
-LOOP = '''import subprocess, sys, threading, time
+LOOP = '''import ctypes, io, subprocess, sys, threading, time
+from time import sleep as nap
 import jax, jax.numpy as jnp
 step, x = jax.jit(lambda x: jnp.tanh(x @ x)), jnp.ones((64, 64))
 WRITE = "import time\\nfor i in range(120):\\n    time.sleep(0.01)\\n    print(i, flush=True)"
@@ -25,6 +26,14 @@ def score_records():
 def beat():
     while True:
         time.sleep(0.001)
+libc, pages = ctypes.CDLL(None), io.BytesIO(bytes(30000000))
+def pause(i):
+    nap(0.01)
+def pause_in_c(i):
+    libc.usleep(10000)
+def take(i):
+    pages.seek(0)
+    return pages.read(25000000)
 def fit(items):
     global x
     for item in items:
@@ -35,6 +44,8 @@ if sys.argv[1] in ('score_records', 'beat'):
     fit(range(300))
 elif sys.argv[1] == 'read':
     fit(subprocess.Popen([sys.executable, '-c', WRITE], stdout=subprocess.PIPE).stdout)
+elif sys.argv[1] in ('pause', 'pause_in_c', 'take'):
+    fit(map(globals()[sys.argv[1]], range(120)))
 else:
     fit(Counted())
 print('done')
@@ -43,14 +54,25 @@ WAITS = ROOT / 'waits.py'
 WAITS.write_text(LOOP)
 
 
-def places(*words):
-    """Where the time of Python goes, what has most of it first."""
+def rows_of(tables, name):
+    table = tables.get(name, {'columns': [], 'rows': []})
+    return [dict(zip([column['id'] for column in table['columns']], row)) for row in table['rows']]
+
+
+def tables(*words):
     run = capture(['-s', 30, '-k', 40], *words, program=WAITS)
     check('%s: the program is as it was' % words[0], (run.code, run.out) == (0, 'done\n'), run.err)
-    ledger = live.report(run.folder)['tables'].get('ledger', {'columns': [], 'rows': []})
-    columns = [column['id'] for column in ledger['columns']]
-    rows = [dict(zip(columns, row)) for row in ledger['rows']]
-    return [(row['culprit'], row['where'] or '') for row in rows if row['account'] == 'host.python' and row['culprit'] != 'wait_for_core']
+    return live.report(run.folder)['tables']
+
+
+def places_in(tables):
+    """Where the time of Python goes, what has most of it first."""
+    return [(row['culprit'], row['where'] or '') for row in rows_of(tables, 'ledger')
+            if row['account'] == 'host.python' and row['culprit'] != 'wait_for_core']
+
+
+def places(*words):
+    return places_in(tables(*words))
 
 
 def read():
@@ -67,7 +89,15 @@ def lock():
     check('one that sleeps does not', not any(culprit == 'beat' for culprit, _ in found), found)
 
 
-CASES = [read, lock]
+def names():
+    for function, call in (('pause', 'in nap (sleeps)'), ('pause_in_c', 'in libc.usleep (sleeps)'), ('take', 'in pages.read (does not wait)')):
+        told = tables(function)
+        found, callers = places_in(told), [row['caller'] for row in rows_of(told, 'callers') if row['culprit'] == function]
+        check('%s: what it does, whatever its name is' % function, found and found[0][0] == function and found[0][1].endswith(call), found)
+        check('%s: its caller' % function, callers[:1] == ['fit'], callers)
+
+
+CASES = [read, lock, names]
 
 
 def main():
