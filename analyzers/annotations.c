@@ -88,7 +88,7 @@ static struct annotation *find(struct gathering *gathering, uint32_t text) {
 
 static int is_any_annotated(const struct ids_trace *trace) {
     for (size_t t = 0; t < trace->track_count; t++) {
-        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[t].events, IDS_KINDS(IDS_KIND_ANNOTATED));
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->annotation) return 1;
         }
@@ -116,7 +116,7 @@ static int add_region(const struct ids_trace *trace, const struct ids_event *eve
 }
 
 static int add_track(const struct ids_trace *trace, size_t number, struct gathering *gathering) {
-    struct ids_cursor cursor = ids_cursor_over(&trace->tracks[number].events);
+    struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[number].events, IDS_KINDS(IDS_KIND_ANNOTATED));
     struct of_track *of = &gathering->tracks[number];
     of->first = gathering->region_count;
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {

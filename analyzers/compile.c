@@ -158,11 +158,14 @@ static int add_event(const struct ids_analysis *analysis, const struct ids_event
 static int sum_up_host(const struct ids_analysis *analysis, uint32_t host, void *sums, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     struct gathering *gathering = sums;
+    const uint64_t kinds = IDS_KINDS(IDS_KIND_COMPILE) | IDS_KINDS(IDS_KIND_LOWER) | IDS_KINDS(IDS_KIND_TRACE) |
+                           IDS_KINDS(IDS_KIND_AUTOTUNE) | IDS_KINDS(IDS_KIND_CACHE_READ) |
+                           IDS_KINDS(IDS_KIND_CACHE_HIT) | IDS_KINDS(IDS_KIND_CACHE_MISS);
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *track = &trace->tracks[t];
         if (track->host != host) continue;
         gathering->told |= ids_track_is_told(trace, track);
-        struct ids_cursor cursor = ids_cursor_over(&track->events);
+        struct ids_cursor cursor = ids_cursor_over_kinds(&track->events, kinds);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (add_event(analysis, event, gathering)) return ids_no_memory(err);
         }

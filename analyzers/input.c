@@ -176,6 +176,7 @@ static int add_function(struct pipeline *pipeline, const struct ids_event *event
 static int add_functions(struct pipeline *pipeline, uint32_t number) {
     const struct ids_events *events = &pipeline->analysis->trace->tracks[number].events;
     const struct ids_event *taken = NULL; /* the last stage that was entered */
+    if (!ids_events_may_have(events, IDS_KINDS(IDS_KIND_INPUT))) return 0;
     for (size_t i = 0; i < events->count; i++) {
         const struct ids_event *event = &events->at[i];
         if (event->kind == IDS_KIND_INPUT) taken = event;
@@ -203,6 +204,7 @@ static int add_track(struct pipeline *pipeline, uint32_t number) {
     const struct ids_trace *trace = pipeline->analysis->trace;
     const struct ids_events *events = &trace->tracks[number].events;
     int64_t until_ps = INT64_MIN; /* the end of the stages before */
+    if (!ids_events_may_have(events, IDS_KINDS(IDS_KIND_INPUT))) return 0;
     for (size_t i = 0; i < events->count; i++) {
         const struct ids_event *event = &events->at[i];
         if (event->kind != IDS_KIND_INPUT) continue;

@@ -280,7 +280,7 @@ static int add_host(const struct ids_trace *trace, uint32_t host, struct gatheri
                     struct sums own[DIRECTIONS]) {
     for (size_t t = 0; t < trace->track_count; t++) {
         if (trace->tracks[t].host != host) continue;
-        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[t].events, IDS_KINDS(IDS_KIND_TRANSFER));
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->kind == IDS_KIND_TRANSFER && add(trace, gathering, own, event, IDS_NONE, event->end_ps))
                 return -1;

@@ -17,7 +17,7 @@ static int gather_stalls(struct ids_analysis *analysis, struct ids_error *err) {
     analysis->stalls = calloc(trace->track_count, sizeof *analysis->stalls);
     if (!analysis->stalls) return ids_no_memory(err);
     for (size_t t = 0; t < trace->track_count; t++) {
-        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[t].events, IDS_KINDS(IDS_KIND_STALL));
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->kind == IDS_KIND_STALL) ids_spans_add(&analysis->stalls[t], event->start_ps, event->end_ps);
         }

@@ -9,7 +9,7 @@ enum { TOLD = 1, RUNTIME = 2 };
 
 static int runtime_compiles(const struct ids_trace *trace, const struct ids_track *track) {
     if (ids_track_is_calls(trace, track)) return 0;
-    struct ids_cursor cursor = ids_cursor_over(&track->events);
+    struct ids_cursor cursor = ids_cursor_over_kinds(&track->events, IDS_KINDS(IDS_KIND_COMPILE));
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
         if (event->kind == IDS_KIND_COMPILE) return 1;
     }
@@ -60,7 +60,7 @@ struct ids_text ids_recompile_reason_of(const struct ids_trace *trace, const cha
     int64_t longest_ps = -1;
     for (size_t t = 0; t < trace->track_count; t++) {
         if (!ids_track_is_told(trace, &trace->tracks[t])) continue;
-        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[t].events, IDS_KINDS(IDS_KIND_COMPILE));
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->kind != IDS_KIND_COMPILE || event->end_ps - event->start_ps <= longest_ps) continue;
             struct ids_text name = ids_told_function(trace, event);

@@ -17,7 +17,8 @@ static void find_program_threads(struct ids_host_threads *threads) {
             const struct ids_track *track = &trace->tracks[t];
             if (track->host != h || track->role != IDS_TRACK_HOST || ids_track_is_told(trace, track)) continue;
             uint64_t own[3] = {0, 0, track->timeline.count}; /* step annotations, calls of jitted functions, changes */
-            struct ids_cursor cursor = ids_cursor_over(&track->events);
+            struct ids_cursor cursor =
+                ids_cursor_over_kinds(&track->events, IDS_KINDS(IDS_KIND_STEP_MARK) | IDS_KINDS(IDS_KIND_DISPATCH));
             for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
                 own[0] += event->kind == IDS_KIND_STEP_MARK;
                 own[1] += event->kind == IDS_KIND_DISPATCH;

@@ -29,7 +29,7 @@ static int find(struct ids_stagings *stagings, const struct ids_trace *trace) {
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *track = &trace->tracks[t];
         if (track->role != IDS_TRACK_HOST) continue;
-        struct ids_cursor cursor = ids_cursor_over(&track->events);
+        struct ids_cursor cursor = ids_cursor_over_kinds(&track->events, IDS_KINDS(IDS_KIND_STAGING));
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->kind != IDS_KIND_STAGING) continue;
             const struct ids_event *cause = ids_event_cause(trace, event);

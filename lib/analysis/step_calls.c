@@ -34,7 +34,7 @@ static struct ids_step_call *call_before(const struct ids_steps *steps, uint32_t
 static void find_opening(const struct ids_trace *trace, struct ids_steps *steps) {
     for (size_t t = 0; t < trace->track_count; t++) {
         uint32_t host = trace->tracks[t].host;
-        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[t].events, IDS_KINDS(IDS_KIND_OPENED));
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->kind != IDS_KIND_OPENED) continue;
             struct ids_step_call *before = call_before(steps, host, event->start_ps),

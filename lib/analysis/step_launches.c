@@ -25,27 +25,28 @@ static int earlier_there(const void *a, const void *b) {
     return (left->step > right->step) - (left->step < right->step);
 }
 
-/* Each step's first and last work on the device; afterwards `step` is ids_step.made. */
-static int find_work(const struct ids_events *activity, const uint32_t *made, struct ids_device_steps *own) {
-    struct ids_keymap places = {0};
-    int failed = 0;
-    uint64_t place = 0;
-    for (size_t i = 0; i < activity->count && !failed; i++) {
-        const struct ids_event *event = &activity->at[i];
-        if (!made[i]) continue;
-        int is_same = i && made[i] == made[i - 1]; /* as mostly */
-        if (is_same || ids_keymap_get(&places, made[i], &place)) {
-            if (event->end_ps > own->at[place].to_ps) own->at[place].to_ps = event->end_ps;
-            continue;
-        }
-        place = own->count;
-        struct ids_device_step *fresh = IDS_PUSH(own->at, own->count, own->room);
-        failed = !fresh || ids_keymap_add(&places, made[i], place) < 0;
-        if (!failed) *fresh = (struct ids_device_step){made[i] - 1, event->start_ps, event->end_ps};
+/* Finds each step's first and last work on a device; `step` is ids_step.made until the steps are in order. */
+struct finding {
+    struct ids_device_steps *own;
+    struct ids_keymap places; /* of steps in own->at, by made + 1 */
+    uint64_t place, made;     /* of the event before; made 0: it is of no step */
+};
+
+static int add_work(struct finding *finding, const struct ids_event *event, uint64_t made) {
+    struct ids_device_steps *own = finding->own;
+    int is_same = made == finding->made; /* as mostly */
+    finding->made = made;
+    if (!made) return 0;
+    if (is_same || ids_keymap_get(&finding->places, made, &finding->place)) {
+        struct ids_device_step *step = &own->at[finding->place];
+        if (event->end_ps > step->to_ps) step->to_ps = event->end_ps;
+        return 0;
     }
-    ids_keymap_done(&places);
-    if (own->count) qsort(own->at, own->count, sizeof *own->at, earlier_there);
-    return failed;
+    finding->place = own->count;
+    struct ids_device_step *fresh = IDS_PUSH(own->at, own->count, own->room);
+    if (!fresh || ids_keymap_add(&finding->places, made, finding->place) < 0) return -1;
+    *fresh = (struct ids_device_step){(uint32_t)(made - 1), event->start_ps, event->end_ps};
+    return 0;
 }
 
 /* A step that was running may have launched all its work before the window opened: it has none here, and ends where the
@@ -95,6 +96,26 @@ static void tile(const struct ids_steps *steps, uint32_t host, int64_t backlog_p
     }
 }
 
+/* To made[] goes the step of each event of the device, ids_step.made + 1. */
+static int by_launch(struct ids_analysis *analysis, const struct ids_events *activity, uint32_t *made,
+                     struct finding *finding, struct ids_error *err) {
+    struct ids_steps *steps = &analysis->steps;
+    const struct ids_event *launch = NULL;
+    uint64_t step = 0;
+    for (size_t i = 0; i < activity->count; i++) { /* millions, so all that each needs at once */
+        const struct ids_event *event = &activity->at[i];
+        if (!event->launch) step = 0;
+        int code = event->launch && event->launch != launch ? step_of_launch(analysis, event, &step, err) : 0;
+        if (code) return code;
+        launch = event->launch;
+        made[i] = (uint32_t)step;
+        if (step) ids_step_stretch(&steps->at[step - 1], event->start_ps, event->end_ps);
+        *(step ? &steps->assigned : &steps->unassigned) += 1;
+        if (add_work(finding, event, step)) return ids_no_memory(err);
+    }
+    return 0;
+}
+
 int ids_steps_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     struct ids_steps *steps = &analysis->steps;
@@ -102,26 +123,18 @@ int ids_steps_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
     if (!steps->of_activity) return ids_no_memory(err);
     for (size_t d = 0; d < trace->device_count; d++) {
         const struct ids_events *activity = &trace->devices[d].activity;
+        struct ids_device_steps *own = &steps->of_device[d];
+        struct finding finding = {.own = own};
         if (!ids_device_counts(trace, &trace->devices[d])) continue;
         ids_events_turn(activity);
         uint32_t *made = steps->of_activity[d] = calloc(activity->count + 1, sizeof *made);
         if (!made) return ids_no_memory(err);
-        const struct ids_event *launch = NULL;
-        uint64_t step = 0;
-        for (size_t i = 0; i < activity->count; i++) {
-            const struct ids_event *event = &activity->at[i];
-            if (!event->launch) step = 0;
-            int code = event->launch && event->launch != launch ? step_of_launch(analysis, event, &step, err) : 0;
-            if (code) return code;
-            launch = event->launch;
-            made[i] = (uint32_t)step;
-            if (step) ids_step_stretch(&steps->at[step - 1], event->start_ps, event->end_ps);
-            *(step ? &steps->assigned : &steps->unassigned) += 1;
-        }
-        if (find_work(activity, made, &steps->of_device[d]) ||
-            begin_with_running(steps, trace->devices[d].host, &steps->of_device[d]))
-            return ids_no_memory(err);
-        tile(steps, trace->devices[d].host, end_of_backlog(activity, made), &steps->of_device[d]);
+        int code = by_launch(analysis, activity, made, &finding, err);
+        ids_keymap_done(&finding.places);
+        if (code) return code;
+        if (own->count) qsort(own->at, own->count, sizeof *own->at, earlier_there);
+        if (begin_with_running(steps, trace->devices[d].host, own)) return ids_no_memory(err);
+        tile(steps, trace->devices[d].host, end_of_backlog(activity, made), own);
         steps->of_activity[d] = ids_far_keep(trace->far, made, activity->count * sizeof *made);
     }
     return 0;

@@ -61,7 +61,7 @@ int ids_steps_main_name(const struct ids_trace *trace, uint32_t *ret_name, struc
     int code = 0;
     *ret_name = IDS_NONE;
     for (size_t t = 0; t < trace->track_count; t++) {
-        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[t].events, IDS_KINDS(IDS_KIND_STEP_MARK));
         for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
             if (event->kind != IDS_KIND_STEP_MARK) continue;
             uint32_t text = trace->names[event->name].text;
@@ -127,11 +127,12 @@ int ids_steps_of_marks(struct ids_analysis *analysis, uint32_t name, struct ids_
     const struct ids_trace *trace = analysis->trace;
     struct ids_steps *steps = &analysis->steps;
     struct ids_keymap by_number = {0}; /* (number, how many times seen on this track before) -> step */
+    const uint64_t kinds = steps->unnumbered ? UINT64_MAX : IDS_KINDS(IDS_KIND_STEP_MARK);
     int code = 0;
     for (size_t t = 0; t < trace->track_count && !code; t++) {
         struct ids_keymap seen = {0}; /* number -> how many times so far */
         uint8_t opened = 0;           /* a window, since the last mark */
-        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[t].events, kinds);
         for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
             if (event->kind == IDS_KIND_OPENED) opened = 1;
             if (!is_mark(analysis, event)) continue;

@@ -1,6 +1,7 @@
 #include "lib/analysis/usual_times.h"
 
 #include "lib/base/keymap.h"
+#include "lib/base/nth.h"
 #include "lib/base/parallel.h"
 #include "lib/base/vec.h"
 
@@ -20,15 +21,8 @@ enum { FIRST_USE_MEDIANS = 50 };
 #define FIRST_USE_EARLY ((size_t)10)
 #define FIRST_USE_LEAST_PS ((int64_t)200000000)
 
-static int shorter(const void *a, const void *b) {
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
-
 static int64_t median_of(int64_t *at, size_t count) {
-    if (!count) return 0;
-    qsort(at, count, sizeof *at, shorter);
-    return at[count / 2];
+    return count ? ids_nth(at, count, count / 2) : 0;
 }
 
 /* What a device's launches are apart, in the middle: of some thousands of them, all over the run. */
@@ -91,8 +85,7 @@ static struct ids_usual usual_of(const struct moments *moments, int64_t of_all_p
     enum { FEW = 3 };
     struct ids_usual usual = {.median_ps = moments->count < FEW ? of_all_ps : median_of(moments->at, moments->count)};
     if (moments->count) {
-        qsort(moments->from_ps, moments->count, sizeof *moments->from_ps, shorter);
-        usual.early_ps = moments->from_ps[(moments->count - 1) / FIRST_USE_EARLY];
+        usual.early_ps = ids_nth(moments->from_ps, moments->count, (moments->count - 1) / FIRST_USE_EARLY);
     }
     size_t often = 0;
     for (size_t i = 0; i < moments->count; i++) often += (size_t)is_long(moments->at[i], usual.median_ps);

@@ -8,7 +8,7 @@ void ids_keymap_done(struct ids_keymap *map) {
 }
 
 static size_t find(const struct ids_keymap_slot *slots, size_t room, uint64_t key) {
-    size_t at = (size_t)(key ^ key >> 32) & (room - 1);
+    size_t at = ids_keymap_place(room, key);
     while (slots[at].key && slots[at].key != key) at = (at + 1) & (room - 1);
     return at;
 }

@@ -164,17 +164,16 @@ static void bridge_wait(struct ids_assembly *assembly, struct ids_timeline *time
 
 /* --- what lies inside host events -------------------------------------------------------------------------------- */
 
-static int is_compiling(const struct ids_event *event) {
-    return event->kind >= IDS_KIND_COMPILE && event->kind <= IDS_KIND_CACHE_WRITE;
-}
-
-static int is_launching(const struct ids_event *event) {
-    return event->kind == IDS_KIND_LAUNCH || event->kind == IDS_KIND_DISPATCH || event->kind == IDS_KIND_EXECUTE;
-}
-
 static int earlier(const void *a, const void *b) {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return (left > right) - (left < right);
+}
+
+/* They nearly always are in order: the events are. */
+static void order_moments(struct ids_moments *moments) {
+    size_t ordered = 1;
+    while (ordered < moments->count && moments->at[ordered - 1] <= moments->at[ordered]) ordered++;
+    if (ordered < moments->count) qsort(moments->at, moments->count, sizeof *moments->at, earlier);
 }
 
 static int lies_inside(const struct ids_moments *begins, int64_t from_ps, int64_t to_ps) {
@@ -223,46 +222,46 @@ static int begin_sampled(struct ids_trace *trace, uint32_t track, const struct i
 
 /* --- before the sweep --------------------------------------------------------------------------------------------- */
 
-/* Marks regions that launch and calls that compile, before the sweep asks. */
-static int look_inside(struct ids_events *events) {
-    struct ids_moments launches = {0}, compiles = {0};
+#define LAUNCHING (IDS_KINDS(IDS_KIND_LAUNCH) | IDS_KINDS(IDS_KIND_DISPATCH) | IDS_KINDS(IDS_KIND_EXECUTE))
+#define COMPILING                                                                          \
+    (IDS_KINDS(IDS_KIND_COMPILE) | IDS_KINDS(IDS_KIND_LOWER) | IDS_KINDS(IDS_KIND_TRACE) | \
+     IDS_KINDS(IDS_KIND_AUTOTUNE) | IDS_KINDS(IDS_KIND_CACHE_READ) | IDS_KINDS(IDS_KIND_CACHE_WRITE))
+
+/* Marks regions that launch and calls that compile, and finds when the thread launches, before the sweep asks. */
+static int look_inside(struct ids_moments *launches, struct ids_events *events) {
+    struct ids_moments calls = {0}, compiles = {0};
     int failed = 0, asked = 0;
+    launches->count = 0;
+    if (!ids_events_may_have(events, LAUNCHING | COMPILING)) return 0;
     for (size_t i = 0; i < events->count && !failed; i++) {
         const struct ids_event *event = &events->at[i];
+        const uint64_t kind = IDS_KINDS(event->kind);
         asked |= event->kind == IDS_KIND_INPUT || event->kind == IDS_KIND_NAMED || event->kind == IDS_KIND_DISPATCH;
-        struct ids_moments *begins = is_launching(event) ? &launches : is_compiling(event) ? &compiles : NULL;
-        int64_t *begin = begins ? IDS_PUSH(begins->at, begins->count, begins->room) : NULL;
-        failed = begins && !begin;
+        if (!(kind & (LAUNCHING | COMPILING))) continue;
+        struct ids_moments *begins = kind & COMPILING                   ? &compiles
+                                     : event->kind == IDS_KIND_DISPATCH ? &calls
+                                                                        : launches;
+        int64_t *begin = IDS_PUSH(begins->at, begins->count, begins->room);
+        failed = !begin;
         if (begin) *begin = event->start_ps;
     }
-    if (asked && !failed && (launches.count || compiles.count)) {
-        if (launches.count) qsort(launches.at, launches.count, sizeof *launches.at, earlier);
-        if (compiles.count) qsort(compiles.at, compiles.count, sizeof *compiles.at, earlier);
-        for (size_t i = 0; i < events->count; i++) {
-            struct ids_event *event = &events->at[i];
-            event->launches = (uint8_t)lies_inside(&launches, event->start_ps, event->end_ps);
-            event->compiles = (uint8_t)lies_inside(&compiles, event->start_ps, event->end_ps);
-        }
+    order_moments(launches);
+    order_moments(&calls);
+    order_moments(&compiles);
+    for (size_t i = 0; i < events->count && asked && !failed; i++) {
+        struct ids_event *event = &events->at[i];
+        event->launches = (uint8_t)(lies_inside(launches, event->start_ps, event->end_ps) ||
+                                    lies_inside(&calls, event->start_ps, event->end_ps));
+        event->compiles = (uint8_t)lies_inside(&compiles, event->start_ps, event->end_ps);
     }
-    free(launches.at);
+    if (!launches->count) { /* of calls nobody knows which of them launch, where those that do were recorded */
+        struct ids_moments none = *launches;
+        *launches = calls;
+        calls = none;
+    }
+    free(calls.at);
     free(compiles.at);
     return failed;
-}
-
-/* Of a framework's ops nobody knows which of them launch, where the calls that do were recorded. */
-static int find_launches(const struct ids_events *events, struct ids_moments *launches) {
-    launches->count = 0;
-    for (int with_calls = 0; with_calls < 2 && !launches->count; with_calls++) {
-        for (size_t i = 0; i < events->count; i++) {
-            const struct ids_event *event = &events->at[i];
-            if (!is_launching(event) || (event->kind == IDS_KIND_DISPATCH) != with_calls) continue;
-            int64_t *begin = IDS_PUSH(launches->at, launches->count, launches->room);
-            if (!begin) return -1;
-            *begin = event->start_ps;
-        }
-    }
-    if (launches->count) qsort(launches->at, launches->count, sizeof *launches->at, earlier);
-    return 0;
 }
 
 /* The open op waits for its peers. */
@@ -330,6 +329,7 @@ static void make_regions(struct ids_track *track) {
     struct ids_events *events = &track->events;
     size_t kept = 0;
     uint32_t open = IDS_NONE; /* innermost open region; the ones around it are linked through `parent` */
+    if (!ids_events_may_have(events, IDS_KINDS(IDS_KIND_REGION_START) | IDS_KINDS(IDS_KIND_REGION_STOP))) return;
     for (size_t i = 0; i < events->count; i++) {
         struct ids_event *event = &events->at[i];
         if (event->kind == IDS_KIND_REGION_STOP) {
@@ -358,8 +358,7 @@ int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, 
     int code = assembly->unordered ? sort_passing(assembly, err) : 0;
     if (!code && assembly->unordered) code = order_kept(assembly, &track->events, err);
     assembly->launches.count = 0;
-    if (!code && track->role == IDS_TRACK_HOST &&
-        (look_inside(&track->events) || find_launches(&track->events, &assembly->launches)))
+    if (!code && track->role == IDS_TRACK_HOST && look_inside(&assembly->launches, &track->events))
         code = ids_no_memory(err);
     if (!code) code = sweep(assembly, trace, track_id, err);
     if (code) return code;

@@ -93,6 +93,7 @@ static int keep_event(struct ids_builder *builder, struct ids_open_track *open, 
     struct ids_event *kept = IDS_PUSH(events->at, events->count, events->room);
     if (!kept) return ids_no_memory(err);
     *kept = *event;
+    events->kinds |= IDS_KINDS(event->kind);
     passing->kept = (uint32_t)(events->count - 1);
     if (event->kind != IDS_KIND_OP) return 0;
     open->last_op = events->count;

@@ -42,7 +42,7 @@ static int by_start(const void *a, const void *b) {
 
 static int gather_marks(const struct ids_trace *trace, struct marks *marks) {
     for (size_t t = 0; t < trace->track_count; t++) {
-        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[t].events, IDS_KINDS(IDS_KIND_STEP_MARK));
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->kind != IDS_KIND_STEP_MARK) continue;
             struct marks *own = &marks[trace->tracks[t].host];

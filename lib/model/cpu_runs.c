@@ -1,6 +1,7 @@
 #include "lib/model/cpu_runs.h"
 
 #include "lib/base/buffer.h"
+#include "lib/base/parallel.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -54,8 +55,9 @@ static int by_start(const void *a, const void *b) {
 }
 
 static int add_calls(struct ids_trace *trace, struct pairing *pairing, int of_functions, struct ids_error *err) {
+    const uint64_t kinds = of_functions ? IDS_KINDS(IDS_KIND_DISPATCH) : IDS_KINDS(IDS_KIND_EXECUTE);
     for (size_t t = 0; t < trace->track_count; t++) {
-        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[t].events, kinds);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (of_functions ? !is_outermost_dispatch(trace, event) : !is_call(event)) continue;
             struct call *call = IDS_PUSH(pairing->calls, pairing->call_count, pairing->call_room);
@@ -370,6 +372,27 @@ static void launch_around(const struct ids_trace *trace, struct run *run) {
     }
 }
 
+struct launching {
+    struct ids_trace *trace;
+    const struct pairing *pairing;
+};
+
+/* The ops of a device have the launch of their run. */
+static void launch_ops(void *context, size_t d) {
+    const struct launching *launching = context;
+    const struct pairing *pairing = launching->pairing;
+    struct ids_events *ops = &launching->trace->devices[d].activity;
+    if (launching->trace->devices[d].kind != IDS_DEVICE_CPU) return;
+    ids_events_turn(ops);
+    const struct run *run = NULL; /* of the op before */
+    for (size_t i = 0; i < ops->count; i++) {
+        uint64_t place;
+        if (!run || run->id != ops->at[i].run_id)
+            run = ids_keymap_get(&pairing->run_of, run_key(&ops->at[i]), &place) ? &pairing->runs[place - 1] : NULL;
+        if (run) ops->at[i].launch = run->launch;
+    }
+}
+
 static int launch_all(struct ids_trace *trace, struct pairing *pairing, const struct ids_keymap *executions,
                       struct ids_error *err) {
     int code = gather_calls(trace, pairing, err);
@@ -389,17 +412,8 @@ static int launch_all(struct ids_trace *trace, struct pairing *pairing, const st
     for (size_t i = 0; i < pairing->run_count; i++) {
         if (!pairing->runs[i].launch) launch_around(trace, &pairing->runs[i]);
     }
-    for (size_t d = 0; d < trace->device_count; d++) {
-        struct ids_events *ops = &trace->devices[d].activity;
-        if (trace->devices[d].kind == IDS_DEVICE_CPU) ids_events_turn(ops);
-        const struct run *run = NULL; /* of the op before */
-        for (size_t i = 0; i < ops->count && trace->devices[d].kind == IDS_DEVICE_CPU; i++) {
-            uint64_t place;
-            if (!run || run->id != ops->at[i].run_id)
-                run = ids_keymap_get(&pairing->run_of, run_key(&ops->at[i]), &place) ? &pairing->runs[place - 1] : NULL;
-            if (run) ops->at[i].launch = run->launch;
-        }
-    }
+    struct launching launching = {trace, pairing};
+    ids_parallel_events(trace->event_count, trace->device_count, launch_ops, &launching);
     return 0;
 }
 

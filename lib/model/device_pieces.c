@@ -19,7 +19,7 @@ int ids_device_pieces_add(struct ids_device_pieces *pieces, uint32_t device, enu
     size_t number = pieces->count;
     struct ids_device_piece *piece = IDS_PUSH(pieces->at, pieces->count, pieces->room);
     if (!piece) return -1;
-    *piece = (struct ids_device_piece){device, list, number, *events};
+    *piece = (struct ids_device_piece){.device = device, .list = list, .number = number, .events = *events};
     *events = (struct ids_events){0};
     return 0;
 }
@@ -94,29 +94,67 @@ struct joining {
     atomic_int failed;
 };
 
+/* Which of two pieces goes on: the one whose next event begins first, of those that begin together the one that came
+ * first. */
+static int goes_on(const struct ids_device_piece *a, const struct ids_device_piece *b) {
+    int64_t a_ps = a->events.at[a->taken].start_ps, b_ps = b->events.at[b->taken].start_ps;
+    return a_ps != b_ps ? a_ps < b_ps : a->number < b->number;
+}
+
+/* Makes a heap of it again, of which only the first piece may be wrong. */
+static void sift(struct ids_device_piece **heap, size_t count, size_t at) {
+    struct ids_device_piece *piece = heap[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && goes_on(heap[child + 1], heap[child])) child++;
+        if (!goes_on(heap[child], piece)) break;
+        heap[at] = heap[child];
+    }
+    heap[at] = piece;
+}
+
+/* Threads run ops of a device at the same time, so their pieces lie beside each other in time: what is copied is put in
+ * order at once. */
+static void merge(struct ids_device_piece **heap, size_t count, struct ids_event *to) {
+    for (size_t at = count / 2; at-- > 0;) sift(heap, count, at);
+    while (count) {
+        struct ids_device_piece *piece = heap[0];
+        const struct ids_device_piece *next = count > 1 ? heap[1] : NULL;
+        if (count > 2 && goes_on(heap[2], next)) next = heap[2];
+        do *to++ = piece->events.at[piece->taken++];
+        while (piece->taken < piece->events.count && (!next || goes_on(piece, next)));
+        if (piece->taken == piece->events.count) {
+            free(piece->events.at);
+            piece->events.at = NULL;
+            heap[0] = heap[--count];
+        }
+        if (count) sift(heap, count, 0);
+    }
+}
+
 static void join_list(void *context, size_t i) {
     struct joining *joining = context;
     struct ids_device_piece *pieces = &joining->pieces[joining->first[i]];
-    size_t piece_count = joining->first[i + 1] - joining->first[i], count = 0, at = 0;
+    size_t piece_count = joining->first[i + 1] - joining->first[i], count = 0, filled = 0;
     struct ids_events *all =
         ids_device_list(&joining->trace->devices[pieces->device], (enum ids_device_list)pieces->list);
-    for (size_t p = 0; p < piece_count; p++) count += pieces[p].events.count;
     if (piece_count == 1) {
         *all = pieces->events;
         pieces->events = (struct ids_events){0};
         return;
     }
+    struct ids_device_piece **heap = ids_vec_new(piece_count, sizeof(struct ids_device_piece *));
+    for (size_t p = 0; p < piece_count && heap; p++) {
+        count += pieces[p].events.count;
+        if (pieces[p].events.count) heap[filled++] = &pieces[p];
+    }
     *all = (struct ids_events){.at = ids_vec_new(count, sizeof *all->at)};
-    if (!all->at) {
+    if (all->at && heap) {
+        all->count = all->room = count;
+        merge(heap, filled, all->at);
+    } else {
         atomic_store(&joining->failed, 1);
-        return;
     }
-    all->count = all->room = count;
-    for (size_t p = 0; p < piece_count; at += pieces[p++].events.count) {
-        memcpy(all->at + at, pieces[p].events.at, pieces[p].events.count * sizeof *all->at);
-        free(pieces[p].events.at);
-        pieces[p].events.at = NULL;
-    }
+    free(heap);
 }
 
 int ids_device_pieces_join(struct ids_device_pieces *pieces, struct ids_trace *trace, struct ids_error *err) {

@@ -1,7 +1,8 @@
 /* device_pieces.h - events of devices as tracks end with them, until all of a run are there.
  *
  * A track of a stream brings a piece of one device, a thread of XLA's CPU client one of each device that it ran ops of.
- * At the end it is known how many events each device has: each is then copied once, by several threads.
+ * At the end it is known how many events each device has: each is then copied once, by several threads, and comes into
+ * the order of time by that.
  */
 #ifndef IDS_LIB_MODEL_DEVICE_PIECES_H
 #define IDS_LIB_MODEL_DEVICE_PIECES_H
@@ -13,6 +14,7 @@ struct ids_device_piece {
     uint32_t list; /* enum ids_device_list */
     size_t number; /* in the order in which they came */
     struct ids_events events;
+    size_t taken; /* of them, when they are put together */
 };
 
 struct ids_device_pieces {
@@ -32,7 +34,7 @@ int ids_device_pieces_add(struct ids_device_pieces *pieces, uint32_t device, enu
  * 0, or -1 when memory ran out. */
 int ids_device_pieces_divide(struct ids_device_pieces *pieces, size_t device_count, struct ids_events *events,
                              size_t *ret_staying);
-/* Gives all to their devices, in the order in which they came; the pieces are gone then. */
+/* Gives all to their devices, by when they begin, where they were in order; the pieces are gone then. */
 int ids_device_pieces_join(struct ids_device_pieces *pieces, struct ids_trace *trace, struct ids_error *err);
 
 #endif

@@ -39,10 +39,23 @@ static void move_records(struct ids_event *at, struct place *places, size_t coun
     }
 }
 
+/* Moves up those that come a few places late, as ops that begin together and end otherwise; 0 when they are many. */
+static int move_few(struct ids_events *events) {
+    size_t moves = events->count / 16;
+    for (size_t i = 1; i < events->count; i++) {
+        if (!event_before(&events->at[i], &events->at[i - 1])) continue;
+        const struct ids_event late = events->at[i];
+        size_t to = i;
+        for (; to && event_before(&late, &events->at[to - 1]) && moves; moves--, to--)
+            events->at[to] = events->at[to - 1];
+        events->at[to] = late;
+        if (!moves) return 0;
+    }
+    return 1;
+}
+
 int ids_events_sort(struct ids_events *events, struct ids_error *err) {
-    int ordered = 1;
-    for (size_t i = 1; i < events->count && ordered; i++) ordered = !event_before(&events->at[i], &events->at[i - 1]);
-    if (ordered) return 0;
+    if (move_few(events)) return 0;
     struct place *places = malloc(events->count * sizeof *places), *spare = malloc(events->count * sizeof *spare);
     int failed = !places || !spare;
     if (!failed) {
@@ -64,8 +77,10 @@ int ids_events_set_parents(struct ids_events *events, struct ids_error *err) {
     if (events->count >= IDS_NONE) return ids_fail(err, IDS_LIMIT, "more than four billion events on one thread");
     uint32_t top = IDS_NONE; /* the parents are the stack */
     unsigned depth = 0;
+    events->kinds = 0;
     for (uint32_t i = 0; i < events->count; i++) {
         struct ids_event *event = &events->at[i];
+        events->kinds |= IDS_KINDS(event->kind) | (event->annotation ? IDS_KINDS(IDS_KIND_ANNOTATED) : 0);
         for (; top != IDS_NONE && events->at[top].end_ps < event->end_ps; depth--) top = events->at[top].parent;
         event->parent = top;
         if (depth == NEST_LIMIT) continue; /* what lies deeper are siblings */
@@ -92,9 +107,13 @@ static int order_one(const struct ordering *ordering, size_t i, struct ids_error
         return code ? code : ids_events_set_parents(&trace->tracks[track].events, err);
     }
     struct ids_device *device = &trace->devices[ordering->first_device + i - tracks];
+    const uint32_t number = (uint32_t)(device - trace->devices);
     int code = 0;
-    for (enum ids_device_list l = 0; l < IDS_DEVICE_LISTS && !code; l++)
-        code = ids_events_sort(ids_device_list(device, l), err);
+    for (enum ids_device_list l = 0; l < IDS_DEVICE_LISTS && !code; l++) {
+        struct ids_events *events = ids_device_list(device, l);
+        for (size_t e = 0; e < events->count && device->found != number; e++) events->at[e].device = number;
+        code = ids_events_sort(events, err);
+    }
     return code;
 }
 

@@ -66,6 +66,8 @@ static int note(struct ids_trace *trace, enum ids_severity severity, const char 
 /* --- CPU ops end where their "end:" event begins, maybe on another thread
  * ------------------------------------------ */
 
+enum { AHEAD = 16 }; /* so many events before a key is looked for, the memory is asked for its place */
+
 /* When a CPU op ended. Who finishes an op goes on with those that waited for it, in the same task of the thread pool,
  * and says only then that it ended: so it ended before the first one that began there. `next_ps`: when the next op
  * began on the op's own thread. */
@@ -88,6 +90,10 @@ static uint64_t end_ops_of(const struct ids_join *join, struct ids_events *ops, 
     uint64_t without = 0;
     for (size_t i = ops->count; i-- > 0;) {
         struct ids_event *op = &ops->at[i];
+        if (i >= AHEAD) {
+            ids_keymap_expect(&join->op_ends, ops->at[i - AHEAD].produces);
+            ids_keymap_expect(&join->op_goes_on, ops->at[i - AHEAD].produces);
+        }
         struct next_op *own = &next[op->track - first_track];
         const int64_t after_ps = own->device == op->device + 1 ? own->start_ps : INT64_MAX;
         uint64_t end;
@@ -315,6 +321,7 @@ static int gather_producers(struct ids_trace *trace, const struct of_host *of, s
         for (size_t i = 0; i < events->count; i++) {
             struct ids_event *event = &events->at[i];
             uint64_t address = (uint64_t)(uintptr_t)event;
+            if (i + AHEAD < events->count) ids_keymap_expect(&producers->by_link, event[AHEAD].produces);
             if (event->produces && ids_keymap_add(&producers->by_link, event->produces, address) < 0)
                 return ids_no_memory(err);
             if (event->kind == IDS_KIND_EXECUTE && event->run_id &&
@@ -366,7 +373,27 @@ static void find_graph(struct ids_trace *trace, struct ids_event *event) {
     if (name->graph_launch == 2) event->in_graph = 1;
 }
 
+/* The launches of a few events, which lie anywhere: all are asked for before the first is waited for. Returns how many
+ * links found none. */
+static uint64_t launch_few(struct ids_event *events, size_t count, const struct ids_device *device,
+                           const struct producers *producers) {
+    uint64_t without = 0;
+    for (size_t i = 0; i < count; i++) ids_keymap_expect(&producers->by_link, events[i].consumes);
+    for (size_t i = 0; i < count; i++) {
+        struct ids_event *event = &events[i];
+        const uint64_t consumed = event->consumes; /* the launch takes its place */
+        if (consumed)
+            event->launch = producer(&producers->by_link, consumed);
+        else if (event->kind == IDS_KIND_MODULE && event->run_id)
+            event->launch = producer(&producers->by_execution, ids_link_execution(event->run_id, device->ordinal));
+        without += consumed && !event->launch;
+        __builtin_prefetch(event->launch);
+    }
+    return without;
+}
+
 static uint64_t launch_devices(struct ids_trace *trace, const struct of_host *of, const struct producers *producers) {
+    enum { FEW = 64 }; /* they stay in the nearest cache */
     uint64_t without = 0;
     for (size_t d = of->first_device; d < of->end_device; d++) {
         struct ids_device *device = &trace->devices[d];
@@ -377,13 +404,10 @@ static uint64_t launch_devices(struct ids_trace *trace, const struct of_host *of
             ids_events_turn(lists[l]);
             for (size_t i = 0; i < lists[l]->count; i++) { /* millions, so all that each needs at once */
                 struct ids_event *event = &lists[l]->at[i];
-                const uint64_t consumed = event->consumes;
-                if (consumed)
-                    event->launch = producer(&producers->by_link, consumed);
-                else if (event->kind == IDS_KIND_MODULE && event->run_id)
-                    event->launch =
-                        producer(&producers->by_execution, ids_link_execution(event->run_id, device->ordinal));
-                without += consumed && !event->launch;
+                if (i % FEW == 0) {
+                    size_t left = lists[l]->count - i;
+                    without += launch_few(event, left < FEW ? left : FEW, device, producers);
+                }
                 if (event->launch && !event->in_graph) find_graph(trace, event);
                 /* A TPU op is launched with the module it runs in. */
                 const struct ids_event *execution = covering_module(&covering, event);
@@ -484,7 +508,8 @@ static int by_key(const void *a, const void *b) {
     return strcmp(left->key, right->key);
 }
 
-/* Devices by host and ordinal: CPU devices were met in the order in which threads ran them. */
+/* Devices by host and ordinal: CPU devices were met in the order in which threads ran them. Their events learn of it
+ * when they are put in order. */
 static int order_devices(struct ids_trace *trace, size_t first, size_t first_track, struct ids_error *err) {
     size_t count = trace->device_count - first;
     if (!count) return 0;
@@ -492,13 +517,7 @@ static int order_devices(struct ids_trace *trace, size_t first, size_t first_tra
     if (!place) return ids_no_memory(err);
     for (size_t d = first; d < trace->device_count; d++) trace->devices[d].found = (uint32_t)d;
     qsort(&trace->devices[first], count, sizeof *trace->devices, by_key);
-    for (size_t d = first; d < trace->device_count; d++) {
-        for (enum ids_device_list l = 0; l < IDS_DEVICE_LISTS && trace->devices[d].found != d; l++) {
-            struct ids_events *events = ids_device_list(&trace->devices[d], l);
-            for (size_t i = 0; i < events->count; i++) events->at[i].device = (uint32_t)d;
-        }
-        place[trace->devices[d].found - first] = (uint32_t)d;
-    }
+    for (size_t d = first; d < trace->device_count; d++) place[trace->devices[d].found - first] = (uint32_t)d;
     for (size_t t = first_track; t < trace->track_count; t++) {
         struct ids_track *track = &trace->tracks[t];
         if (track->device != IDS_NONE) track->device = place[track->device - first];

@@ -74,6 +74,7 @@ struct ids_event *ids_events_add(struct ids_events *events) {
         memcpy(own, events->at, events->count * sizeof *own);
         *events = (struct ids_events){.at = own, .count = events->count, .room = events->count + 1};
     }
+    events->kinds = 0;
     return IDS_PUSH(events->at, events->count, events->room);
 }
 

@@ -65,6 +65,7 @@ struct ids_events {
     struct ids_event *at;
     size_t count, room;
     struct ids_far *far; /* where they lie, once their host is whole; NULL: in memory of their own, which may grow */
+    uint64_t kinds;      /* of a host thread: what may be among them (IDS_KINDS); 0 unknown */
 };
 
 struct ids_device {
@@ -482,6 +483,14 @@ static inline void ids_events_turn(const struct ids_events *events) {
     if (events->far) ids_far_turn(events->far, events->count * sizeof *events->at);
 }
 
+enum { IDS_KIND_ANNOTATED = 63 }; /* of ids_events.kinds: an event of any kind that the program named */
+_Static_assert((int)IDS_KIND_COUNT <= (int)IDS_KIND_ANNOTATED, "a bit for each kind");
+#define IDS_KINDS(kind) (UINT64_C(1) << (kind))
+/* 0: none of these kinds is among the events. */
+static inline int ids_events_may_have(const struct ids_events *events, uint64_t kinds) {
+    return !events->kinds || (events->kinds & kinds) != 0;
+}
+
 static inline const char *ids_trace_text(const struct ids_trace *trace, uint32_t text) {
     return ids_strings_z(&trace->strings, text);
 }
@@ -496,6 +505,11 @@ struct ids_cursor {
 static inline struct ids_cursor ids_cursor_over(const struct ids_events *events) {
     ids_events_turn(events);
     return (struct ids_cursor){events->at, events->count ? events->at + events->count : events->at};
+}
+/* The same for who looks for some kinds alone: over no event where none of these is among them. There are millions on
+ * threads of XLA, and those that most analyses look for lie on one or two others. */
+static inline struct ids_cursor ids_cursor_over_kinds(const struct ids_events *events, uint64_t kinds) {
+    return ids_events_may_have(events, kinds) ? ids_cursor_over(events) : (struct ids_cursor){0};
 }
 /* Only those that begin at `from` or later and before `to`. */
 struct ids_cursor ids_cursor_between(const struct ids_events *events, int64_t from_ps, int64_t to_ps);

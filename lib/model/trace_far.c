@@ -60,7 +60,7 @@ static void mark_all(struct ids_trace *trace, size_t first_device, size_t first_
     for (size_t t = first_track; t < trace->track_count; t++) {
         struct ids_events *events = &trace->tracks[t].events;
         struct ids_timeline *timeline = &trace->tracks[t].timeline;
-        if (is_worth(events)) *events = (struct ids_events){events->at, events->count, events->count, trace->far};
+        if (is_worth(events)) events->room = events->count, events->far = trace->far;
         if (!is_worth_of(timeline)) continue;
         timeline->room = timeline->count;
         timeline->far = trace->far;
@@ -68,7 +68,7 @@ static void mark_all(struct ids_trace *trace, size_t first_device, size_t first_
     for (size_t d = first_device; d < trace->device_count; d++) {
         for (enum ids_device_list l = 0; l < IDS_DEVICE_LISTS; l++) {
             struct ids_events *events = ids_device_list(&trace->devices[d], l);
-            if (is_worth(events)) *events = (struct ids_events){events->at, events->count, events->count, trace->far};
+            if (is_worth(events)) events->room = events->count, events->far = trace->far;
         }
     }
 }

@@ -47,6 +47,7 @@ static struct ids_event *add(int64_t start_ps, int64_t duration_ps, uint32_t nam
                                    .kind = (uint8_t)kind,
                                    .op = IDS_NONE,
                                    .parent = IDS_NONE};
+        track()->events.kinds |= IDS_KINDS(kind);
         passing.kept = (uint32_t)(track()->events.count - 1);
     }
     ck_assert_int_eq(ids_assembly_add(&assembly, &passing), 0);
@@ -254,6 +255,25 @@ START_TEST(regions_are_made_of_two_moments) {
 }
 END_TEST
 
+/* Whatever else there is on the thread: launches, compilations, both. */
+START_TEST(regions_know_what_lies_in_them) {
+    for (int with = 1; with < 4; with++) {
+        begin(IDS_TRACK_HOST);
+        add(0, 100, A, IDS_KIND_NAMED);
+        if (with & 1) add(10, 5, B, IDS_KIND_LAUNCH);
+        if (with & 2) add(20, 5, C, IDS_KIND_COMPILE);
+        add(110, 10, D, IDS_KIND_NAMED);
+        finish();
+        const struct ids_events *events = &track()->events;
+        ck_assert_uint_eq(events->at[0].launches, (with & 1) != 0);
+        ck_assert_uint_eq(events->at[0].compiles, (with & 2) != 0);
+        ck_assert_uint_eq(events->at[events->count - 1].launches, 0);
+        ck_assert_uint_eq(events->at[events->count - 1].compiles, 0);
+        done();
+    }
+}
+END_TEST
+
 static const struct ids_aggregate *sum_of(uint32_t of_track, uint32_t name) {
     const struct ids_aggregate *found = NULL;
     for (size_t i = 0; i < trace->aggregate_count; i++) {
@@ -348,4 +368,5 @@ END_TEST
 IDS_RUN_SUITE("assemble", self_time_is_less_the_direct_children, what_overlaps_partly_is_a_sibling,
               of_equal_starts_the_longer_is_outside, any_order_of_the_file_gives_the_same, records_follow_their_events,
               a_cpu_op_may_outlast_its_event, frames_leave_a_timeline_and_no_records, regions_are_made_of_two_moments,
-              every_event_is_in_a_sum, records_are_sorted_stably, records_go_round, parents_are_the_innermost_around)
+              regions_know_what_lies_in_them, every_event_is_in_a_sum, records_are_sorted_stably, records_go_round,
+              parents_are_the_innermost_around)

@@ -2,7 +2,7 @@
 #include "lib/analysis/step_sums.h"
 #include "tests/support/suite.h"
 
-enum { STEPS = 7, THINGS = 3, ADDS = 2000 };
+enum { STEPS = 30, THINGS = 3, ADDS = 2000 };
 
 static uint32_t seed;
 
