@@ -157,15 +157,22 @@ static int64_t own_time(const struct ids_event *event, int64_t duration_ps) {
     return event->self_ps < duration_ps ? event->self_ps : duration_ps;
 }
 
+/* How much each step has of each op. */
+struct steps {
+    struct ids_keymap numbers;       /* by the key of an op: that of its group, which was met as the so-manieth */
+    uint32_t *of_op;                 /* the number + 1; 0: not met yet */
+    struct ids_step_sums by_step;    /* by the number of the op's group */
+    struct ids_step_sums without_op; /* the one row of activity that has none */
+};
+
 struct gathering {
     const struct ids_trace *trace;
     struct ids_groups by_op, by_category;
     struct place {
         uint32_t op, category; /* numbers of its groups + 1; 0: not met yet */
     } * of_op;
-    struct ids_step_sums by_step;    /* by the number of the op's group */
-    struct ids_step_sums without_op; /* the one row of activity that has none */
     int64_t all_ps;
+    struct steps *steps; /* another thread sums them up, and writes nothing that lies beside what this one writes */
     struct ids_op_cost *costs; /* by the number of the op's group; NULL: none is known */
     int64_t *device_ps;        /* by the number of the op's group: what the ledger books to it, 0 unknown; NULL: ops
                                 * do not run beside each other */
@@ -199,9 +206,12 @@ static int add_to_op(struct gathering *gathering, const struct ids_event *event,
 static int ops_begin(const struct ids_analysis *analysis, void *sums, struct ids_error *err) {
     struct gathering *gathering = sums;
     gathering->trace = analysis->trace;
-    gathering->by_step = gathering->without_op = ids_step_sums_of(analysis);
     gathering->of_op = calloc(analysis->trace->op_count + 1, sizeof *gathering->of_op);
-    return gathering->of_op ? 0 : ids_no_memory(err);
+    struct steps *steps = gathering->steps = calloc(1, sizeof *steps);
+    if (!gathering->of_op || !steps) return ids_no_memory(err);
+    steps->by_step = steps->without_op = ids_step_sums_of(analysis);
+    steps->of_op = calloc(analysis->trace->op_count + 1, sizeof *steps->of_op);
+    return steps->of_op ? 0 : ids_no_memory(err);
 }
 
 static int sum_up_device(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums,
@@ -210,13 +220,37 @@ static int sum_up_device(const struct ids_analysis *analysis, const struct ids_b
     struct gathering *gathering = sums;
     struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-        int64_t duration_ps = clipped(busy, event), own_ps = own_time(event, duration_ps);
-        int has_op = event->op != IDS_NONE;
-        ids_sum(&gathering->all_ps, own_ps);
+        int64_t duration_ps = clipped(busy, event);
+        ids_sum(&gathering->all_ps, own_time(event, duration_ps));
         if (add_to_category(gathering, event, duration_ps)) return ids_no_memory(err);
-        if (has_op && add_to_op(gathering, event, duration_ps)) return ids_no_memory(err);
-        if (has_op ? ids_step_sums_add(&gathering->by_step, gathering->by_op.last, event, own_ps)
-                   : ids_step_sums_add(&gathering->without_op, 0, event, own_ps))
+        if (event->op != IDS_NONE && add_to_op(gathering, event, duration_ps)) return ids_no_memory(err);
+    }
+    return 0;
+}
+
+/* The number that by_op gives the op's group: both meet the same events. */
+static int find_number(const struct ids_trace *trace, struct steps *steps, uint32_t op, size_t *ret_number) {
+    uint32_t *known = &steps->of_op[op];
+    if (!*known) {
+        uint64_t *place = ids_keymap_at(&steps->numbers, op_key(trace, &trace->ops[op]));
+        if (!place) return -1;
+        if (!*place) *place = steps->numbers.count;
+        *known = (uint32_t)*place;
+    }
+    *ret_number = *known - 1;
+    return 0;
+}
+
+static int sum_up_steps(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums,
+                        struct ids_error *err) {
+    struct steps *steps = ((const struct gathering *)sums)->steps;
+    struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        int64_t own_ps = own_time(event, clipped(busy, event));
+        int has_op = event->op != IDS_NONE;
+        size_t number = 0;
+        if (has_op && find_number(analysis->trace, steps, event->op, &number)) return ids_no_memory(err);
+        if (ids_step_sums_add(has_op ? &steps->by_step : &steps->without_op, number, event, own_ps))
             return ids_no_memory(err);
     }
     return 0;
@@ -229,8 +263,13 @@ static void ops_done(void *sums) {
     free(gathering->device_ps);
     ids_groups_done(&gathering->by_op);
     ids_groups_done(&gathering->by_category);
-    ids_step_sums_done(&gathering->by_step);
-    ids_step_sums_done(&gathering->without_op);
+    struct steps *steps = gathering->steps;
+    if (!steps) return;
+    free(steps->of_op);
+    ids_keymap_done(&steps->numbers);
+    ids_step_sums_done(&steps->by_step);
+    ids_step_sums_done(&steps->without_op);
+    free(steps);
 }
 
 static struct ids_value known(enum ids_unit unit, int64_t value) {
@@ -336,13 +375,12 @@ static void list_step_row(struct ids_report *report, struct ids_table *table, st
     IDS_ROW(report, table, step_columns, cells);
 }
 
-static void list_steps(struct ids_report *report, const struct ids_groups *groups, struct ids_step_sums *by_step,
-                       struct ids_step_sums *without_op) {
+static void list_steps(struct ids_report *report, const struct ids_groups *groups, struct steps *steps) {
     struct ids_table *table = ids_report_table(report, &op_steps);
     for (size_t g = 0; g < groups->count; g++)
-        list_step_row(report, table, ids_int_value(IDS_UNIT_COUNT, (int64_t)g), by_step, groups->at[g].number,
+        list_step_row(report, table, ids_int_value(IDS_UNIT_COUNT, (int64_t)g), &steps->by_step, groups->at[g].number,
                       g < VECTORS);
-    list_step_row(report, table, ids_no_value(IDS_UNIT_COUNT), without_op, 0, 1);
+    list_step_row(report, table, ids_no_value(IDS_UNIT_COUNT), &steps->without_op, 0, 1);
 }
 
 static void list_categories(const struct ids_analysis *analysis, struct ids_report *report,
@@ -431,7 +469,7 @@ static int ops_run(struct ids_analysis *analysis, struct ids_report *report, str
     }
     if (take_device_time(analysis, report, gathering)) return ids_no_memory(err);
     list(analysis, report, gathering);
-    if (analysis->steps.count) list_steps(report, by_op, &gathering->by_step, &gathering->without_op);
+    if (analysis->steps.count) list_steps(report, by_op, gathering->steps);
     list_categories(analysis, report, by_category, gathering->all_ps);
     return ids_computations_list(report) ? ids_no_memory(err) : 0;
 }
@@ -448,6 +486,7 @@ const struct ids_analyzer ids_ops_analyzer = {
     .gathering = {.size = sizeof(struct gathering),
                   .begin = ops_begin,
                   .device = sum_up_device,
+                  .beside = sum_up_steps,
                   .done = ops_done,
                   .is_longest = 1},
     .run = ops_run,

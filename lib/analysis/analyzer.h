@@ -21,6 +21,8 @@ struct ids_gathering {
     int (*begin)(const struct ids_analysis *analysis, void *sums, struct ids_error *err);
     int (*host)(const struct ids_analysis *analysis, uint32_t host, void *sums, struct ids_error *err);
     int (*device)(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums, struct ids_error *err);
+    /* Of the longest: what another thread may sum up meanwhile. It shares nothing with `device`. */
+    int (*beside)(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums, struct ids_error *err);
     void (*done)(void *sums); /* also after a failure */
     int is_longest;           /* 1: of the one whose `device` takes longest */
 };

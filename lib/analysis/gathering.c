@@ -34,46 +34,55 @@ int ids_gather_hosts(struct ids_analysis *analysis, struct ids_error *err) {
 struct devices {
     const struct ids_analysis *analysis;
     uint32_t from, to;
-    struct outcome {
+    size_t count;
+    struct sum {
+        int (*device)(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums,
+                      struct ids_error *err);
+        void *sums;
         int code;
         struct ids_error err;
-    } * of; /* first of the costs, then by ids_analyzers */
+    } * at;
 };
 
-/* The one that takes longest begins first, so that no thread is left with it at the end. */
-static size_t place_of_turn(size_t turn) {
-    size_t longest = 0;
-    for (size_t i = 1; i <= (size_t)ids_analyzer_count; i++)
-        if (ids_analyzers[i - 1]->gathering.is_longest) longest = i;
-    return !turn ? longest : turn <= longest ? turn - 1 : turn;
+static int sum_up_costs(const struct ids_analysis *analysis, const struct ids_busy *busy, void *sums,
+                        struct ids_error *err) {
+    (void)sums;
+    return ids_op_costs_count(analysis->op_counting, (uint32_t)(busy - analysis->busy), err);
 }
 
-static void gather(void *context, size_t turn) {
-    const struct devices *devices = context;
-    const size_t i = place_of_turn(turn);
-    const struct ids_analysis *analysis = devices->analysis;
-    struct outcome *outcome = &devices->of[i];
-    for (uint32_t b = devices->from; b < devices->to && !outcome->code; b++) {
-        const struct ids_gathering *gathering = i ? &ids_analyzers[i - 1]->gathering : NULL;
-        if (!gathering)
-            outcome->code = ids_op_costs_count(analysis->op_counting, b, &outcome->err);
-        else if (gathering->device)
-            outcome->code = gathering->device(analysis, &analysis->busy[b], analysis->gathered[i - 1], &outcome->err);
+static void add_analyzers(struct devices *devices, int are_longest) {
+    for (int i = 0; i < ids_analyzer_count; i++) {
+        const struct ids_gathering *gathering = &ids_analyzers[i]->gathering;
+        void *sums = devices->analysis->gathered[i];
+        if (gathering->is_longest != are_longest) continue;
+        if (gathering->device) devices->at[devices->count++] = (struct sum){.device = gathering->device, .sums = sums};
+        if (gathering->beside) devices->at[devices->count++] = (struct sum){.device = gathering->beside, .sums = sums};
     }
 }
 
+static void gather(void *context, size_t i) {
+    const struct devices *devices = context;
+    const struct ids_analysis *analysis = devices->analysis;
+    struct sum *sum = &devices->at[i];
+    for (uint32_t b = devices->from; b < devices->to && !sum->code; b++)
+        sum->code = sum->device(analysis, &analysis->busy[b], sum->sums, &sum->err);
+}
+
 /* Each goes through these devices, so that they are together no more than what memory should hold of them
- * (lib/base/far.h). */
+ * (lib/base/far.h). The one that takes longest begins first, so that no thread is left with it at the end. */
 static int gather_some(struct ids_analysis *analysis, uint32_t from, uint32_t to, uint64_t events,
                        struct ids_error *err) {
-    size_t count = 1 + (size_t)ids_analyzer_count;
-    struct devices devices = {.analysis = analysis, .from = from, .to = to, .of = calloc(count, sizeof *devices.of)};
-    if (!devices.of) return ids_no_memory(err);
-    ids_parallel_events(events, count, gather, &devices);
+    struct devices devices = {.analysis = analysis, .from = from, .to = to};
+    devices.at = calloc(1 + 2 * (size_t)ids_analyzer_count, sizeof *devices.at);
+    if (!devices.at) return ids_no_memory(err);
+    add_analyzers(&devices, 1);
+    devices.at[devices.count++] = (struct sum){.device = sum_up_costs};
+    add_analyzers(&devices, 0);
+    ids_parallel_events(events, devices.count, gather, &devices);
     int code = 0;
-    for (size_t i = 0; i < count && !code; i++)
-        if (devices.of[i].code) code = ids_error_pass(err, &devices.of[i].err);
-    free(devices.of);
+    for (size_t i = 0; i < devices.count && !code; i++)
+        if (devices.at[i].code) code = ids_error_pass(err, &devices.at[i].err);
+    free(devices.at);
     return code;
 }
 
