@@ -159,9 +159,9 @@ static int64_t own_time(const struct ids_event *event, int64_t duration_ps) {
 
 /* How much each step has of each op. */
 struct steps {
-    struct ids_keymap numbers;       /* by the key of an op: that of its group, which was met as the so-manieth */
-    uint32_t *of_op;                 /* the number + 1; 0: not met yet */
-    struct ids_step_sums by_step;    /* by the number of the op's group */
+    struct ids_keymap numbers;    /* by the key of an op: its group's number + 1, in the order in which they were met */
+    uint32_t *of_op;              /* the number + 1; 0: not met yet */
+    struct ids_step_sums by_step; /* by the number of the op's group */
     struct ids_step_sums without_op; /* the one row of activity that has none */
 };
 
@@ -172,7 +172,7 @@ struct gathering {
         uint32_t op, category; /* numbers of its groups + 1; 0: not met yet */
     } * of_op;
     int64_t all_ps;
-    struct steps *steps; /* another thread sums them up, and writes nothing that lies beside what this one writes */
+    struct steps *steps;       /* of its own: another thread writes it meanwhile */
     struct ids_op_cost *costs; /* by the number of the op's group; NULL: none is known */
     int64_t *device_ps;        /* by the number of the op's group: what the ledger books to it, 0 unknown; NULL: ops
                                 * do not run beside each other */
