@@ -8,6 +8,7 @@
 #include "lib/run/kept_like.h"
 #include "lib/run/missed.h"
 #include "lib/run/rhythm.h"
+#include "lib/run/run_ahead.h"
 #include "lib/run/slowdown.h"
 
 #include <dirent.h>
@@ -42,7 +43,8 @@ struct past {
     struct step *steps;
     size_t count;
     int64_t slow, longest_ns, median_ns;
-    int launches;        /* 1: its times are those of calls, and no steps' */
+    int launches;        /* 1: what is noted of its steps are times of calls */
+    int is_by_device;    /* 1: from which those of steps were made (run_ahead.h) */
     int64_t collectives; /* of the usual step; -1: not known */
     int64_t step_ns;     /* of the steps that the report measures, the one in the middle; 0 unknown */
 };
@@ -148,6 +150,40 @@ static void judge_recorded(struct past *past) {
     }
 }
 
+/* The ring's first step has as many before it as the ring has lost. */
+static int is_judged(const struct past *past, size_t i) {
+    return (int64_t)i + past->file->head.steps - (int64_t)past->file->step_count >= IDS_WARM_STEPS;
+}
+
+/* Whether the calls that only launch are the lesser part: the program does something else in some of them, for which
+ * the device runs dry. */
+static int runs_dry(const struct past *past) {
+    int64_t total_ns = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < past->count; i++) {
+        if (!is_judged(past, i) || recorded(past->file, i) != NOT) continue;
+        total_ns += past->steps[i].took_ns;
+        count++;
+    }
+    return ids_run_ahead_is_dry(total_ns, count, past->step_ns);
+}
+
+/* Has what each step took in place of what its call did; slow is one that takes twice what it takes the device. */
+static void count_by_device(struct past *past) {
+    struct ids_run_ahead ahead = {.step_ns = past->step_ns};
+    past->slow = past->longest_ns = 0;
+    for (size_t i = 0; i < past->count; i++) {
+        struct step *step = &past->steps[i];
+        int is_known = is_judged(past, i) && recorded(past->file, i) != PARTLY;
+        if (!is_known) ids_run_ahead_stop(&ahead);
+        if (is_judged(past, i)) step->took_ns = is_known ? ids_run_ahead_step(&ahead, step->took_ns) : past->step_ns;
+        step->median_ns = past->step_ns;
+        step->is_slow = is_known && step->took_ns / 2 > past->step_ns;
+        past->slow += step->is_slow;
+        if (is_judged(past, i) && step->took_ns > past->longest_ns) past->longest_ns = step->took_ns;
+    }
+}
+
 static void judge_steps(struct past *past) {
     const struct ids_history_file *file = past->file;
     struct ids_median median = {0};
@@ -168,7 +204,9 @@ static void judge_steps(struct past *past) {
     int has_rule = file->head.when_ns || file->head.when_ratio;
     if (!has_rule) judge_recorded(past);
     past->launches = only_launches(past);
-    for (size_t i = 0; i < past->count && past->launches && !has_rule; i++)
+    past->is_by_device = past->launches && !has_rule && runs_dry(past);
+    if (past->is_by_device) count_by_device(past);
+    for (size_t i = 0; i < past->count && past->launches && !past->is_by_device && !has_rule; i++)
         past->slow -= past->steps[i].is_slow, past->steps[i].is_slow = 0;
     past->median_ns = median_of(past, took);
     past->collectives = median_of(past, collectives);
@@ -302,8 +340,14 @@ static void say_launches(const struct past *past, struct ids_report *report) {
     char text[IDS_VALUE_ROOM];
     ids_report_property(
         report, "launches",
-        ids_text_value(ids_report_text(report, "the history's times are of calls that only launch a step: %s each",
-                                       ids_value_format(time_value(past->median_ns), text, sizeof text))));
+        ids_text_value(
+            past->is_by_device
+                ? ids_report_text(report,
+                                  "the loop runs ahead of its device: the history's times are of a step's work there, "
+                                  "%s, and of how long there was none",
+                                  ids_value_format(time_value(past->step_ns), text, sizeof text))
+                : ids_report_text(report, "the history's times are of calls that only launch a step: %s each",
+                                  ids_value_format(time_value(past->median_ns), text, sizeof text))));
 }
 
 static void add_process(const struct ids_history_file *file, int64_t step_ns, struct ids_report *report) {
@@ -454,7 +498,7 @@ static void list_steps(const struct ids_history_file *file, int64_t step_ns, str
     ret_steps->slow = calloc(file->step_count, sizeof *ret_steps->slow);
     int64_t before = file->head.steps - (int64_t)file->step_count;
     if (past.steps && ret_steps->beside && ret_steps->slow) judge_steps(&past);
-    for (size_t i = 0; i < past.count && !past.launches; i++) {
+    for (size_t i = 0; i < past.count && (!past.launches || past.is_by_device); i++) {
         if ((int64_t)i + before < IDS_WARM_STEPS) continue;
         const struct step *step = &past.steps[i];
         enum recorded is_in = recorded(file, i);

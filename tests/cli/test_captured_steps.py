@@ -166,16 +166,16 @@ def report(path, *options):
     return subprocess.run([os.environ['IDSPROF'], 'report', path, *options], capture_output=True, text=True).stdout
 
 
-def with_calls(name, part, ratio=0):
+def with_calls(name, part, ratio=0, long=9):
     """200 steps of which 100 to 105 are recorded, in the first of which the window opened; they and the others take a part of what the step in
-    the middle of the profile does (37.03 ms; 42.06 in the mean), every tenth nine times as long. With a rule (--when) the agent called two of
+    the middle of the profile does (37.03 ms; 42.06 in the mean), every tenth so many times as long. With a rule (--when) the agent called two of
     them slow."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
     usual = int(json.loads(report(folder, '--json'))['metrics']['steps.median']['value'] * 1e9 * part)
     begins = [0]
     for number in range(200):
-        begins.append(begins[-1] + usual * (9 if number % 10 == 9 else 1))
+        begins.append(begins[-1] + usual * (long if number % 10 == 9 else 1))
     head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, ratio, 0, 7, -1, 0, 0, 0, b'h')
     steps = b''.join(struct.pack('<qqfffi', begin, number, 1000 * (number == 100), usual * (ratio and number in (19, 29)), 0, 0)
                      for number, begin in enumerate(begins))
@@ -229,6 +229,12 @@ same('the window has a whole period: what its long step takes comes first', firs
 same('one step of a longer period stands behind what most steps have', first_of(with_rhythm('longer', 40)), ('host.dispatch', False))
 same('steps that the program waits for', slow_in(with_calls('waits', 0.27)), (19, 19, 1, False))
 same('calls that launch steps', slow_in(with_calls('launches', 0.2)), (0, 0, 0, True))
+# Ten steps take 1.8 + 20 of what they take the device, which runs dry for 11.8 in the tenth: 19 of them after the tenth step.
+ahead = with_calls('ahead', 0.2, long=100)
+same('calls that launch steps, and something else for which the device runs dry', slow_in(ahead), (19, 19, 1, False))
+same('in words', re.search(r'19 of 190 steps are slow.*?one of 10 steps takes \S+ \S+, (\S+) × the usual one', report(ahead), re.S)[1], '12.8')
+same('what the times are', 'the loop runs ahead of its device' in ' '.join(report(ahead).split()), True)
+same('for which it nearly does', slow_in(with_calls('behind', 0.2, long=60)), (0, 0, 0, True))  # 13.8 of 10
 same('calls, judged by the rule', slow_in(with_calls('rule', 0.2, 2)), (2, 2, 0, True))
 rows = json.loads(report(with_window('window'), '--json'))['tables']['slow_steps']
 place = [column['id'] for column in rows['columns']].index('step')

@@ -1,0 +1,27 @@
+/* run_ahead.h - what steps took of a loop that launches them ahead of its device. Pure.
+ *
+ * There a step as the agent counts it is a call, which takes microseconds, and now and then one in which the program
+ * waits until the device is through with all that lies before it, which takes as long as these steps together. Neither
+ * is what a step took. But the device has something left to do only for as long as was launched: how long it had
+ * nothing left is what a step took more than its own work, and all of them together take as long as the loop did. */
+#ifndef IDS_LIB_RUN_RUN_AHEAD_H
+#define IDS_LIB_RUN_RUN_AHEAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ids_run_ahead {
+    int64_t step_ns;  /* of the device's work, in each step */
+    int64_t ahead_ns; /* of work that was launched and is not done */
+};
+
+/* What the next step took, by how long its call took: step_ns, and how long the device had nothing left to do. */
+int64_t ids_run_ahead_step(struct ids_run_ahead *run, int64_t call_ns);
+/* A time of which nothing is known: the device may have done all. */
+void ids_run_ahead_stop(struct ids_run_ahead *run);
+
+/* Whether steps whose calls took `total_ns` together are so much more than the device's work that it is somebody
+ * else's doing. What a step takes of the device differs by less between a window and the rest of the run. */
+int ids_run_ahead_is_dry(int64_t total_ns, size_t count, int64_t step_ns);
+
+#endif
