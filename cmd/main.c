@@ -45,6 +45,7 @@ static int check_operands(const struct ids_command_entry *entry, int count, char
         char noun[32] = "";
         for (size_t i = 0; i + 1 < sizeof noun && isupper((unsigned char)command->operands[i]); i++)
             noun[i] = (char)tolower((unsigned char)command->operands[i]);
+        if (!*noun) snprintf(noun, sizeof noun, "operand"); /* they begin with the name of an action */
         return ids_fail(err, IDS_USAGE, "at least %d %ss are needed, and %d was given; usage: idsprof %s%s %s",
                         command->least, noun, count, entry->name, command->opt_count ? " [options]" : "",
                         command->operands);

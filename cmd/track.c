@@ -5,12 +5,14 @@
 #include "lib/base/counted.h"
 #include "lib/base/quantity.h"
 #include "lib/cli/reading.h"
+#include "lib/cli/say.h"
 #include "lib/cli/terminal.h"
 #include "lib/compare/levels.h"
 #include "lib/render/course_text.h"
 #include "lib/render/levels_text.h"
 #include "lib/report/layout.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +62,19 @@ static int add_to(struct ids_series *series, void *user, struct ids_error *err) 
     return code;
 }
 
+/* What is missing of a run is missing of its figures. */
+static void say_incomplete(struct ids_arena *arena, const struct ids_open_side *runs) {
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct ids_value *name = ids_report_find_property(runs->pointers[i], "name");
+        if (!runs->reports[i].complete)
+            ids_say("track", "'%s' is incomplete, and 'show' leaves it out: %s",
+                    name && !name->missing ? ids_text_clean(arena, name->text) : "",
+                    ids_text_clean(arena, ids_report_why_incomplete(runs->pointers[i])));
+    }
+}
+
 static int add(const struct track_options *options, char *const *operands, int count, struct ids_error *err) {
-    const struct ids_open_options open = {0};
+    const struct ids_open_options open = {.go_on = 1};
     struct ids_open_side runs;
     if (count < 2) return ids_fail(err, IDS_USAGE, "expected: idsprof track add FILE RUN...");
     struct ids_engine engine = ids_command_engine("track", options->no_cache);
@@ -77,8 +90,12 @@ static int add(const struct track_options *options, char *const *operands, int c
         printf("%s: added %s", path, IDS_COUNTED(runs.count, "run"));
         if (adding.replaced) printf(" (%zu of them in place of what was there)", adding.replaced);
         printf(", %s in all; to see their course: idsprof track show %s\n", IDS_COUNTED(adding.all, "run"), path);
+        say_incomplete(&arena, &runs);
         ids_arena_done(&arena);
     }
+    if (!code && runs.left_out)
+        code = ids_fail(err, IDS_CORRUPT, "%s could not be read; what else was given is added",
+                        IDS_COUNTED(runs.left_out, "run"));
     ids_open_side_done(&runs);
     return code;
 }
@@ -139,11 +156,23 @@ static int course_options(const struct track_options *options, struct ids_course
     return code ? ids_error_at(err, "--threshold") : 0;
 }
 
+/* A name that is written wrongly finds nothing, which is not the same as no change. */
+static int check_figure(const char *glob, const struct ids_series *series, struct ids_error *err) {
+    for (size_t i = 0; i < series->figure_count && glob; i++) {
+        const char *name = series->figures[i].name;
+        if (!strcmp(glob, name) || !fnmatch(glob, name, 0)) return 0;
+    }
+    if (!glob) return 0;
+    ids_fail(err, IDS_USAGE, "--figure: no figure is called '%s'", glob);
+    return ids_hint(err, "'idsprof track diff' and 'show' with --json name them");
+}
+
 static int load(const struct track_options *options, const char *path, struct ids_series *series,
-                char note[IDS_TRACK_NOTE], struct ids_error *err) {
+                struct ids_track_notes *notes, struct ids_error *err) {
     int code = ids_track_load(path, series, err);
     if (!code) code = ids_track_keep(series, &options->where, err);
-    if (!code) ids_track_keep_devices(series, note);
+    if (!code) code = check_figure(options->figure, series, err);
+    if (!code) ids_track_keep_comparable(series, notes);
     return code;
 }
 
@@ -151,17 +180,17 @@ static int show(const struct track_options *options, char *const *operands, int 
     struct ids_course_options how;
     struct ids_course course;
     struct ids_series series;
-    char note[IDS_TRACK_NOTE] = "";
+    struct ids_track_notes notes;
     if (count != 1) return ids_fail(err, IDS_USAGE, "expected: idsprof track show FILE");
     int code = course_options(options, &how, err);
     if (code) return code;
-    code = load(options, operands[0], &series, note, err);
+    code = load(options, operands[0], &series, &notes, err);
     if (!code) code = ids_course_make(&series, &how, &course, err);
     if (!code) {
         const struct ids_render render = render_of(options);
         code = options->json || options->csv
                    ? print_tables(options, &course.report, ids_course_tables, ids_course_table_count, err)
-                   : ids_render_course(&course, &render, *note ? note : NULL, stdout, err);
+                   : ids_render_course(&course, &render, operands[0], notes.at, notes.count, stdout, err);
         ids_course_done(&course);
     }
     ids_series_done(&series);
@@ -193,9 +222,9 @@ static int compare(const struct track_options *options, const struct ids_series 
 
 static int diff(const struct track_options *options, char *const *operands, int count, struct ids_error *err) {
     struct ids_series series;
-    char note[IDS_TRACK_NOTE] = "";
+    struct ids_track_notes notes;
     if (count != 3) return ids_fail(err, IDS_USAGE, "expected: idsprof track diff FILE WHICH WHICH");
-    int code = load(options, operands[0], &series, note, err);
+    int code = load(options, operands[0], &series, &notes, err);
     if (!code) code = compare(options, &series, operands + 1, err);
     ids_series_done(&series);
     return code;

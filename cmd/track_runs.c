@@ -1,10 +1,13 @@
 #include "cmd/track_runs.h"
 
+#include "lib/base/counted.h"
 #include "lib/capture/variables.h"
 #include "lib/compare/run_figures.h"
 #include "lib/run/format_names.h"
+#include "lib/wire/shell_quote.h"
 
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,7 @@
 
 enum { DAY_S = 24 * 60 * 60, LABEL_BYTES = 1024, NUMBER_BYTES = 32 };
 #define NS_PER_S INT64_C(1000000000)
+static const char INCOMPLETE[] = "incomplete"; /* the label of a run of which something is missing: what */
 
 /* ---- dates ---- */
 
@@ -28,16 +32,22 @@ int ids_track_date(const char *text, int64_t *ret_unix_s, struct ids_error *err)
     return 0;
 }
 
+/* A glob of names that begins like one is none. */
 static int is_date(const char *text) {
-    return strlen(text) >= 10 && strspn(text, "0123456789") == 4 && text[4] == '-' && text[7] == '-';
+    return strlen(text) >= 10 && !strpbrk(text, "*?[") && strspn(text, "0123456789") == 4 && text[4] == '-' && text[7] == '-';
 }
 
 /* ---- adding ---- */
 
-static int64_t recorded_at(const struct ids_report *report, const struct ids_run_label *label) {
+/* 0: the recording does not say. */
+static int64_t says_when_ns(const struct ids_report *report) {
     const struct ids_value *value = ids_report_find_property(report, "recorded_unix_ns");
-    if (value && !value->missing && value->unit == IDS_UNIT_COUNT && value->i > 0) return value->i / NS_PER_S;
-    return label->time_s;
+    return value && !value->missing && value->unit == IDS_UNIT_COUNT && value->i > 0 ? value->i : 0;
+}
+
+static int64_t recorded_at(const struct ids_report *report, const struct ids_run_label *label) {
+    int64_t ns = says_when_ns(report);
+    return ns ? ns / NS_PER_S : label->time_s;
 }
 
 static const char *text_of(const struct ids_report *report, const char *id) {
@@ -78,13 +88,30 @@ static int add_labels(struct ids_series *series, struct ids_series_run *run, con
     return failed ? ids_no_memory(err) : 0;
 }
 
+static int has_same_figures(const struct ids_series_run *a, const struct ids_series_run *b) {
+    size_t common = 0;
+    for (size_t i = 0; i < a->value_count && i < b->value_count; i++) {
+        if (isnan(a->values[i]) || isnan(b->values[i])) continue; /* what is small may be in one of them alone */
+        if (a->values[i] != b->values[i]) return 0;
+        common++;
+    }
+    return common > 0;
+}
+
+/* A recording may be given as its folder, its file, that packed, a partial or a copy: what it says of itself tells,
+ * when it was recorded, on what, and all that was measured. Of one that does not say when it was recorded only the path
+ * tells: a benchmark may be the same to the digit on two days. */
+static int is_same_recording(const struct ids_series_run *a, const struct ids_series_run *b, int says_when) {
+    if (a->unix_s != b->unix_s) return 0;
+    if (!strcmp(a->name, b->name) && !strcmp(a->path, b->path)) return 1;
+    return says_when && !strcmp(a->devices, b->devices) && has_same_figures(a, b);
+}
+
 /* The same recording once: what is added last says most of it. */
-static size_t replace(struct ids_series *series) {
+static size_t replace(struct ids_series *series, int says_when) {
     const struct ids_series_run *last = &series->runs[series->run_count - 1];
     for (size_t i = 0; i + 1 < series->run_count; i++) {
-        const struct ids_series_run *run = &series->runs[i];
-        if (run->unix_s != last->unix_s || strcmp(run->name, last->name) != 0 || strcmp(run->path, last->path) != 0)
-            continue;
+        if (!is_same_recording(&series->runs[i], last, says_when)) continue;
         ids_series_remove_run(series, i);
         return 1;
     }
@@ -111,6 +138,10 @@ static int add_run(struct ids_series *series, const struct ids_open_side *runs, 
         ids_side_done(&side);
     }
     free(path);
+    if (!code && !report->complete &&
+        ids_series_add_label(series, &series->runs[series->run_count - 1], INCOMPLETE,
+                             ids_report_why_incomplete(report)))
+        code = ids_no_memory(err);
     return code ? code : add_labels(series, &series->runs[series->run_count - 1], &runs->labels[i], file, labels, err);
 }
 
@@ -123,7 +154,7 @@ int ids_track_add_runs(struct ids_series *series, const struct ids_open_side *ru
         code = ids_fail(err, IDS_USAGE, "--date is of one run, and there are %zu", runs->count);
     for (size_t i = 0; i < runs->count && !code; i++) {
         code = add_run(series, runs, i, &file, labels, err);
-        if (!code) *ret_replaced += replace(series);
+        if (!code) *ret_replaced += replace(series, says_when_ns(runs->pointers[i]) > 0);
     }
     ids_variables_done(&file);
     return code;
@@ -140,6 +171,13 @@ static const char *value_of(const struct ids_series_run *run, const char *key) {
                                      : NULL;
 }
 
+/* "4" of "4 \xc3\x97 TPU v4" too. */
+static int is_wanted(const char *key, const char *value, const char *wanted) {
+    if (!strcmp(value, wanted) || !fnmatch(wanted, value, 0)) return 1;
+    size_t digits = strcmp(key, "devices") != 0 ? 0 : strspn(wanted, "0123456789");
+    return digits && !wanted[digits] && !strncmp(value, wanted, digits) && value[digits] == ' ';
+}
+
 int ids_track_keep(struct ids_series *series, const struct ids_opt_texts *where, struct ids_error *err) {
     for (size_t w = 0; w < where->count; w++) {
         char key[LABEL_BYTES];
@@ -148,29 +186,69 @@ int ids_track_keep(struct ids_series *series, const struct ids_opt_texts *where,
         if (code) return code;
         for (size_t i = series->run_count; i-- > 0;) {
             const char *value = value_of(&series->runs[i], key);
-            if (!value || (strcmp(value, wanted) != 0 && fnmatch(wanted, value, 0) != 0))
-                ids_series_remove_run(series, i);
+            if (!value || !is_wanted(key, value, wanted)) ids_series_remove_run(series, i);
         }
         if (!series->run_count) return ids_fail(err, IDS_NOT_FOUND, "no run has the label %s", where->at[w]);
     }
     return 0;
 }
 
-void ids_track_keep_devices(struct ids_series *series, char text[IDS_TRACK_NOTE]) {
-    size_t left_out = 0;
-    *text = '\0';
-    if (!series->run_count) return;
-    const char *devices = series->runs[series->run_count - 1].devices, *other = "";
-    for (size_t i = series->run_count; i-- > 0;) {
-        if (!strcmp(series->runs[i].devices, devices)) continue;
-        other = series->runs[i].devices;
+/* Leaves out all for which `is_kept` says 0. The note says how many there are, and the last of them: that is often what
+ * is looked for. */
+static void leave_out(struct ids_series *series, int (*is_kept)(const struct ids_series_run *, const char *text),
+                      const char *text, const char *what, const char *key, struct ids_track_notes *notes) {
+    struct ids_course_note *note = &notes->at[notes->count];
+    size_t count = 0;
+    for (size_t i = 0; i < series->run_count; i++) count += !is_kept(&series->runs[i], text);
+    if (!count) return;
+    notes->count++;
+    for (size_t i = series->run_count, seen = 0; i-- > 0;) {
+        const struct ids_series_run *run = &series->runs[i];
+        if (is_kept(run, text)) continue;
+        if (!seen++) {
+            char wanted[IDS_COURSE_NOTE], called[IDS_COURSE_NAME];
+            const char *value = value_of(run, key);
+            int is_of_devices = !strcmp(key, "devices");
+            snprintf(note->text, sizeof note->text, "left out: %s%s, %s%s: %.700s", IDS_COUNTED(count, what),
+                     is_of_devices ? " on other devices" : "", count > 1 ? "the last " : "",
+                     ids_course_name(run, called), value);
+            snprintf(wanted, sizeof wanted, "%s=%s", key, is_of_devices ? value : "*");
+            if (ids_shell_quote(wanted, note->where, sizeof note->where) < 0) *note->where = '\0';
+        }
         ids_series_remove_run(series, i);
-        left_out++;
     }
-    if (left_out)
-        snprintf(text, IDS_TRACK_NOTE,
-                 "%zu of the runs are left out, which ran on other devices (%.200s): --where devices=... chooses them",
-                 left_out, other);
+}
+
+static int is_whole(const struct ids_series_run *run, const char *unused) {
+    (void)unused;
+    return !ids_series_label(run, INCOMPLETE);
+}
+
+static int is_on(const struct ids_series_run *run, const char *devices) {
+    return !strcmp(run->devices, devices);
+}
+
+/* Those of the most of the last runs, and of two that are as many the later: one night that lost a host hides nothing,
+ * and a job that moved is followed as soon as there are three runs, which are a level. */
+static const char *usual_devices(const struct ids_series *series) {
+    size_t first = series->run_count > IDS_COURSE_RUNS ? series->run_count - IDS_COURSE_RUNS : 0, most = 0;
+    const char *usual = "";
+    for (size_t i = series->run_count; i-- > first;) {
+        size_t count = 0;
+        for (size_t k = first; k < series->run_count; k++) count += is_on(&series->runs[k], series->runs[i].devices) != 0;
+        if (count <= most) continue;
+        most = count;
+        usual = series->runs[i].devices;
+    }
+    return usual;
+}
+
+void ids_track_keep_comparable(struct ids_series *series, struct ids_track_notes *notes) {
+    size_t whole = 0;
+    *notes = (struct ids_track_notes){0};
+    for (size_t i = 0; i < series->run_count; i++) whole += is_whole(&series->runs[i], NULL) != 0;
+    if (whole) leave_out(series, is_whole, NULL, "incomplete run", INCOMPLETE, notes);
+    leave_out(series, is_on, usual_devices(series), "run", "devices", notes);
 }
 
 /* DATE..DATE: from the begin of the first day to the end of the last. */
@@ -198,6 +276,11 @@ int ids_track_pick(const struct ids_series *series, const char *text, size_t **r
     size_t *at = calloc(series->run_count + 1, sizeof *at), count = 0;
     if (!at) return ids_no_memory(err);
     int code = range_of(text, &from, &to, err), by_name = code == IDS_NOT_FOUND;
+    for (size_t i = 0; i < series->run_count && code == IDS_USAGE; i++) {
+        if (strcmp(text, series->runs[i].name) != 0) continue; /* "2026-10-11_b" */
+        code = by_name = IDS_NOT_FOUND;
+        *err = (struct ids_error)IDS_ERROR_INIT;
+    }
     for (size_t i = 0; i < series->run_count && (!code || by_name); i++) {
         const struct ids_series_run *run = &series->runs[i];
         int is_meant = by_name ? !strcmp(text, run->name) || !fnmatch(text, run->name, 0)

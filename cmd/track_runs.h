@@ -3,6 +3,7 @@
 #define IDS_CMD_TRACK_RUNS_H
 
 #include "lib/cli/opt.h"
+#include "lib/render/course_text.h"
 #include "lib/report/series.h"
 #include "lib/run/open_sides.h"
 
@@ -13,16 +14,19 @@ struct ids_track_labels {
     const char *date;                  /* may be NULL */
 };
 
-/* Adds each run of the side with its figures and labels. One that is there already (of the same path and time) is
- * replaced: *ret_replaced counts them. */
+/* Adds each run of the side with its figures and labels. A recording that is there already, under whatever name, is
+ * replaced: *ret_replaced counts them. One of which something is missing has the label `incomplete`. */
 int ids_track_add_runs(struct ids_series *series, const struct ids_open_side *runs,
                        const struct ids_track_labels *labels, size_t *ret_replaced, struct ids_error *err);
 
 /* Leaves only runs with all these labels (KEY=VALUE, VALUE may be a glob; devices, name and program are labels too). */
 int ids_track_keep(struct ids_series *series, const struct ids_opt_texts *where, struct ids_error *err);
-/* Leaves only runs on the devices that the last one has, and says how many are left out in `text`; "": none. */
-enum { IDS_TRACK_NOTE = 512 };
-void ids_track_keep_devices(struct ids_series *series, char text[IDS_TRACK_NOTE]);
+/* Leaves only whole runs, should there be one, and of these those on the devices that most of the last ones have. */
+struct ids_track_notes {
+    struct ids_course_note at[2]; /* what was left out */
+    size_t count;
+};
+void ids_track_keep_comparable(struct ids_series *series, struct ids_track_notes *notes);
 
 /* The runs that a text means: a name or glob of names, a date 2026-10-11, or DATE..DATE (either may be left out).
  * *ret_at is the caller's to free. IDS_NOT_FOUND when there is none. */

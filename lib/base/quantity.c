@@ -8,6 +8,8 @@
 int ids_parse_count(const char *text, int64_t *ret_count, struct ids_error *err) {
     int64_t count = 0;
     if (!*text) return ids_fail(err, IDS_USAGE, "a whole number is needed");
+    if (*text == '-' && text[1] && !text[1 + strspn(text + 1, "0123456789")])
+        return ids_fail(err, IDS_USAGE, "'%s' is below 0", text);
     for (const char *at = text; *at; at++) {
         if (*at < '0' || *at > '9') return ids_fail(err, IDS_USAGE, "'%s' is not a whole number", text);
         if (__builtin_mul_overflow(count, 10, &count) || __builtin_add_overflow(count, *at - '0', &count)) {

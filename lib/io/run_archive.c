@@ -47,6 +47,7 @@ static int reader_open(struct ids_run_reader *reader, const char *path, struct i
 }
 
 int ids_run_file_open(const struct ids_run_file *file, struct ids_source **ret_source, struct ids_error *err) {
+    if (file->unreadable) return ids_fail(err, IDS_IO, "'%s': %s", file->path, file->unreadable);
     if (!file->archive) return ids_source_open(file->path, ret_source, err);
     const struct ids_member member = {.path = file->member, .index = file->member_index, .size = file->size};
     int code = reader_open(file->reader, file->archive, err);

@@ -63,14 +63,15 @@ static void set_identity(struct ids_run_file *file, const struct stat *status) {
 /* ---- walking ---- */
 
 /* Is it a profile, though its name does not say so? What cannot be read is said. */
-static int look(struct ids_finder *finder, const char *path, int *ret_is) {
+static int look(struct ids_finder *finder, const struct ids_run_file *file, int *ret_is) {
+    const char *path = file->path;
     struct ids_source *source = NULL;
     struct ids_error why = IDS_ERROR_INIT;
     struct ids_head head = {0};
     const char *reason = "";
     int more = 1;
     *ret_is = 0;
-    int code = ids_source_open(path, &source, &why);
+    int code = ids_run_file_open(file, &source, &why);
     while (!code && more) {
         code = ids_head_read(&head, source, &why);
         more = 0;
@@ -97,7 +98,7 @@ static int sift(struct ids_finder *finder, const char *folder, struct ids_candid
         if (!keep && !code && ids_is_companion(folder, candidate->file.path, named))
             code = ids_pass_over(finder, candidate->file.path, ids_same_run, 1, 0);
         else if (!keep && !code && ids_may_look(finder))
-            code = look(finder, candidate->file.path, &keep);
+            code = look(finder, &candidate->file, &keep);
         if (keep) {
             candidates->items[kept++] = *candidate;
         } else {
@@ -117,14 +118,14 @@ static int note_unreadable(struct ids_finder *finder, const char *path, int why)
 }
 
 static int add_candidate(struct ids_finder *finder, struct ids_candidates *candidates, const char *folder,
-                         const char *name, struct ids_suffix suffix, const struct stat *status) {
+                         const char *name, struct ids_suffix suffix, const struct stat *status, const char *unreadable) {
     char *path = ids_join_path(folder, name);
     struct ids_candidate *candidate = path ? IDS_PUSH(candidates->items, candidates->count, candidates->room) : NULL;
     if (!candidate) {
         free(path);
         return ids_no_memory(finder->err);
     }
-    *candidate = (struct ids_candidate){.file = {.path = path}, .suffix = suffix};
+    *candidate = (struct ids_candidate){.file = {.path = path, .unreadable = unreadable}, .suffix = suffix};
     set_identity(&candidate->file, status);
     return 0;
 }
@@ -187,22 +188,22 @@ static int note_link(struct ids_finder *finder, int folder_fd, const char *folde
     return code;
 }
 
-static int visit(struct ids_finder *finder, int folder_fd, const char *folder, const char *name, int depth,
-                 struct ids_candidates *candidates) {
+/* Why what is called like a profile is no file; NULL when it is one. *status is all zero for a link to nothing. */
+static const char *why_no_file(int folder_fd, const char *name, struct stat *status) {
+    if (fstatat(folder_fd, name, status, 0)) {
+        int is_absent = errno == ENOENT || errno == ENOTDIR;
+        *status = (struct stat){0};
+        return is_absent ? "a link to a file that is not there" : "a link that cannot be followed";
+    }
+    if (S_ISREG(status->st_mode)) return NULL;
+    return S_ISDIR(status->st_mode)    ? "a folder, not a file"
+           : S_ISFIFO(status->st_mode) ? "a FIFO, not a file"
+           : S_ISSOCK(status->st_mode) ? "a socket, not a file"
+                                       : "a device, not a file";
+}
+
+static int visit_folder(struct ids_finder *finder, int folder_fd, const char *folder, const char *name, int depth) {
     struct stat status;
-    if (++finder->entries > MAX_ENTRIES) {
-        return ids_fail(finder->err, IDS_LIMIT,
-                        "more than %d files and folders to look through: name a folder nearer to the run", MAX_ENTRIES);
-    }
-    if (worth_a_look(finder, name)) {
-        struct ids_suffix suffix = ids_suffix_of(name, finder->kinds);
-        suffix.beside = suffix.rank < 0 && ids_is_beside(name, finder->kinds);
-        /* Links to files are followed: runs are often collected that way. */
-        if (fstatat(folder_fd, name, &status, 0)) return 0;
-        if (S_ISREG(status.st_mode) && suffix.rank < 0 && !suffix.beside)
-            return visit_archive(finder, folder, name, &status);
-        if (S_ISREG(status.st_mode)) return add_candidate(finder, candidates, folder, name, suffix, &status);
-    }
     if (fstatat(folder_fd, name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(status.st_mode)) return 0;
     if (depth == IDS_RUN_MAX_DEPTH) return 0;
     char *path = ids_join_path(folder, name);
@@ -210,6 +211,36 @@ static int visit(struct ids_finder *finder, int folder_fd, const char *folder, c
     int code = walk(finder, folder_fd, name, path, depth + 1);
     free(path);
     return code;
+}
+
+/* A host whose file is none is said when the run is read, as one that cannot be read; it would be missed silently. A
+ * folder may be called anything: it is a host without a file only where it holds no run itself. */
+static int visit_named(struct ids_finder *finder, int folder_fd, const char *folder, const char *name, int depth,
+                       struct ids_candidates *candidates) {
+    struct ids_suffix suffix = ids_suffix_of(name, finder->kinds);
+    struct stat status;
+    suffix.beside = suffix.rank < 0 && ids_is_beside(name, finder->kinds);
+    /* Links to files are followed: runs are often collected that way. */
+    const char *why = why_no_file(folder_fd, name, &status);
+    if (!why && suffix.rank < 0 && !suffix.beside) return visit_archive(finder, folder, name, &status);
+    if (S_ISDIR(status.st_mode)) {
+        size_t runs = finder->list.run_count;
+        int code = visit_folder(finder, folder_fd, folder, name, depth);
+        if (code || finder->list.run_count > runs || suffix.rank < 0 || suffix.generic) return code;
+    } else if (why && suffix.rank < 0 && !suffix.beside) {
+        return 0;
+    }
+    return add_candidate(finder, candidates, folder, name, suffix, &status, why);
+}
+
+static int visit(struct ids_finder *finder, int folder_fd, const char *folder, const char *name, int depth,
+                 struct ids_candidates *candidates) {
+    if (++finder->entries > MAX_ENTRIES) {
+        return ids_fail(finder->err, IDS_LIMIT,
+                        "more than %d files and folders to look through: name a folder nearer to the run", MAX_ENTRIES);
+    }
+    return worth_a_look(finder, name) ? visit_named(finder, folder_fd, folder, name, depth, candidates)
+                                      : visit_folder(finder, folder_fd, folder, name, depth);
 }
 
 /* Looks at a folder and those below it. `path` is how messages and results call it. */

@@ -93,7 +93,13 @@ static int settle_named(struct ids_finder *finder, const char *folder, struct id
         const struct ids_candidate *candidate = &candidates->items[i];
         if (candidate->suffix.generic || candidate->suffix.beside) continue;
         is_there = 1;
-        if (!candidate->file.origin && candidate->suffix.rank < best) best = candidate->suffix.rank;
+        if (!candidate->file.origin && !candidate->file.unreadable && candidate->suffix.rank < best)
+            best = candidate->suffix.rank;
+    }
+    for (size_t i = 0; i < candidates->count && best == INT_MAX; i++) { /* nothing that can be read */
+        const struct ids_candidate *candidate = &candidates->items[i];
+        if (candidate->file.unreadable && !candidate->suffix.generic && !candidate->suffix.beside)
+            best = candidate->suffix.rank;
     }
     for (size_t i = 0; i < candidates->count && !code; i++) {
         struct ids_candidate *candidate = &candidates->items[i];

@@ -19,6 +19,7 @@ struct ids_run_file {
     size_t member_index; /* and where */
     struct ids_run_reader *reader;
     char *origin; /* NULL, or of a partial that lies beside profiles the name of the one that it was made of */
+    const char *unreadable; /* NULL, or why what has the name of a profile is no file ("a FIFO, not a file") */
 };
 
 /* Frees what the file holds. */

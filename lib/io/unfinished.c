@@ -161,3 +161,20 @@ void ids_unfinished_sweep(const char *folder, ids_unfinished_name *name_of) {
     }
     if (stream) closedir(stream);
 }
+
+void ids_unfinished_sweep_beside(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    size_t length = strlen(name);
+    DIR *stream = folder ? opendir(folder) : NULL;
+    const struct dirent *entry;
+    while (stream && (entry = readdir(stream))) {
+        static const char stem[] = ".tmp-";
+        if (strncmp(entry->d_name, name, length) != 0 || strncmp(entry->d_name + length, stem, sizeof stem - 1) != 0)
+            continue;
+        size_t mark = length + sizeof stem - 1;
+        if (is_mark(entry->d_name + mark)) look(dirfd(stream), entry->d_name, mark, 1);
+    }
+    if (stream) closedir(stream);
+    free(folder);
+}

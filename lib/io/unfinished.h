@@ -24,6 +24,8 @@ size_t ids_unfinished_beside(const char *name); /* stems ".../<file>.tmp-" */
 
 /* 1 when nobody writes the file any more. `mark` is what ids_unfinished_name gave. */
 int ids_unfinished_is_abandoned(int folder, const char *name, size_t mark);
+/* Removes what is abandoned of the file `path` (stem "<path>.tmp-"), in its folder. */
+void ids_unfinished_sweep_beside(const char *path);
 /* Removes what is abandoned in the folder. Nothing is said: the next program that looks tries again. */
 void ids_unfinished_sweep(const char *folder, ids_unfinished_name *name_of);
 

@@ -25,6 +25,13 @@ const char *ids_day_of(int64_t unix_s, char day[IDS_DAY_ROOM]) {
     return day;
 }
 
+const char *ids_course_name(const struct ids_series_run *run, char text[IDS_COURSE_NAME]) {
+    char day[IDS_DAY_ROOM];
+    int says_it = !strncmp(run->name, ids_day_of(run->unix_s, day), strlen(day));
+    snprintf(text, IDS_COURSE_NAME, "%s%s%.280s", says_it ? "" : day, says_it ? "" : ", ", run->name);
+    return text;
+}
+
 /* ---- what figures are called ---- */
 
 /* "step time" of steps.mean; scopes, ops and what ran on the host by their names. */
@@ -193,10 +200,10 @@ static void write_group(struct ids_painter *painter, const struct ids_course *co
     const struct ids_series *series = course->series;
     const struct ids_series_run *run = &series->runs[group->run], *before = &series->runs[group->run - 1];
     const struct ids_course_row *cause = first_of(course, g);
-    char day[IDS_DAY_ROOM], number[24];
+    char called[IDS_COURSE_NAME], number[24];
     struct ids_phrase phrase = ids_phrase_begin();
     snprintf(number, sizeof number, "%zu", g + 1);
-    ids_phrase_add(&phrase, "%s, %s: ", ids_day_of(run->unix_s, day), run->name);
+    ids_phrase_add(&phrase, "%s: ", ids_course_name(run, called));
     add_row(&phrase, painter, course, cause->figure, cause->change.before, cause->change.after);
     if (course->step_ps > 0 && series->figures[cause->figure].kind != IDS_FIGURE_METRIC)
         ids_phrase_add(&phrase, ", %+.1f %% of %s",
@@ -264,8 +271,18 @@ static void write_latest(struct ids_painter *painter, const struct ids_course *c
     }
 }
 
-int ids_render_course(const struct ids_course *course, const struct ids_render *render, const char *left_out, FILE *out,
-                      struct ids_error *err) {
+/* The command stands in a line of its own, so that it can be copied. */
+static void write_left_out(struct ids_painter *painter, const char *path, const struct ids_course_note *note) {
+    char quoted[PATH_ROOM];
+    ids_painter_item(painter, "note", 8, ids_text_clean(&painter->arena, note->text));
+    if (!*note->where || ids_shell_quote(path, quoted, sizeof quoted) < 0) return;
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "idsprof track show %s --where %s", quoted, note->where);
+    ids_painter_command(painter, 8, ids_phrase_end(painter, &phrase));
+}
+
+int ids_render_course(const struct ids_course *course, const struct ids_render *render, const char *path,
+                      const struct ids_course_note *left_out, size_t left_out_count, FILE *out, struct ids_error *err) {
     const struct ids_series *series = course->series;
     struct ids_painter painter;
     char first[IDS_DAY_ROOM], last[IDS_DAY_ROOM];
@@ -276,7 +293,7 @@ int ids_render_course(const struct ids_course *course, const struct ids_render *
                 ids_day_of(series->runs[series->run_count - 1].unix_s, last),
                 ids_text_clean(&painter.arena, series->runs[series->run_count - 1].devices));
     fputc('\n', out);
-    if (left_out) ids_painter_item(&painter, "note", 8, ids_text_clean(&painter.arena, left_out));
+    for (size_t i = 0; i < left_out_count; i++) write_left_out(&painter, path, &left_out[i]);
     write_figures(&painter, course);
     write_changes(&painter, course);
     write_drifts(&painter, course);

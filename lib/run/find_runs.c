@@ -54,6 +54,15 @@ static int add_database_run(struct ids_run_list *list, const char *path, struct 
     return run->files->path ? 0 : ids_no_memory(err);
 }
 
+/* One without runs may be of another command. */
+static int refuse_database(struct ids_query *query, const char *path, struct ids_error *err) {
+    struct ids_error ignored = IDS_ERROR_INIT;
+    if (ids_query_prepare(query, "SELECT schema FROM track", &ignored))
+        return ids_fail(err, IDS_UNSUPPORTED, "'%s': a database, but none of idsprof", path);
+    ids_fail(err, IDS_UNSUPPORTED, "'%s': figures of many runs, which 'idsprof track' keeps", path);
+    return ids_hint(err, "'idsprof track show' prints their course");
+}
+
 /* The runs that a database holds, in the order in which they were imported. */
 static int find_in_database(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list,
                             struct ids_error *err) {
@@ -63,7 +72,7 @@ static int find_in_database(const struct ids_engine *engine, const char *path, s
     int code = list.runs ? ids_query_open(path, &query, err) : ids_no_memory(err);
     ids_engine_sql(engine, IDS_SQL_BEGINS);
     if (!code) code = ids_query_prepare(query, "SELECT id, name FROM run ORDER BY id", err);
-    if (code == IDS_USAGE) code = ids_fail(err, IDS_UNSUPPORTED, "'%s': a database, but none of idsprof", path);
+    if (code == IDS_USAGE) code = refuse_database(query, path, err);
     while (!code && list.run_count < DATABASE_RUNS_MAX && (more = ids_query_next(query, err)) > 0)
         code = add_database_run(&list, path, ids_query_cell(query, 0), ids_query_cell(query, 1), err);
     if (!code && more < 0) code = more;

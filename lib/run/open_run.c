@@ -20,7 +20,7 @@
 uint64_t ids_trace_bytes_most(const struct ids_run_files *run) {
     enum { LEAST_BYTES = 8 << 20 }; /* who has less than five times of that is told that memory ran out */
     for (size_t i = 0; i < run->file_count; i++) {
-        if (!run->files[i].size) return UINT64_MAX; /* a pipe cannot be read twice */
+        if (!run->files[i].size && !run->files[i].unreadable) return UINT64_MAX; /* a pipe cannot be read twice */
     }
     uint64_t share = ids_memory_limit() / 5;
     return share > LEAST_BYTES ? share : LEAST_BYTES;

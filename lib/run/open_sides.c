@@ -5,6 +5,7 @@
 #include "lib/run/format_names.h"
 #include "lib/run/open_run.h"
 #include "lib/run/pattern.h"
+#include "lib/run/read_run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,15 @@ static int add_report(struct ids_engine *engine, struct ids_open_side *side, con
     return 0;
 }
 
+static int leave_out(struct ids_engine *engine, struct ids_open_side *side, struct ids_error *err) {
+    char whole[IDS_ERROR_WHOLE];
+    ids_engine_progress_end(engine);
+    ids_engine_note(engine, "left out: %s", ids_error_whole(err, whole));
+    *err = (struct ids_error)IDS_ERROR_INIT;
+    side->left_out++;
+    return 0;
+}
+
 /* Where there are several runs, a bad one does not stop the others. */
 static int add_runs(struct ids_engine *engine, struct ids_open_side *side, const char *path, int several,
                     const struct ids_open_options *options, struct ids_error *err) {
@@ -50,10 +60,7 @@ static int add_runs(struct ids_engine *engine, struct ids_open_side *side, const
     for (size_t i = first; i < list.run_count && !code; i++) {
         code = add_report(engine, side, path, &list.runs[i], options->params, err);
         if (!code || code == IDS_NOMEM || code == IDS_LIMIT || (!several && list.run_count == 1)) continue;
-        char whole[IDS_ERROR_WHOLE];
-        ids_engine_progress_end(engine);
-        ids_engine_note(engine, "left out: %s", ids_error_whole(err, whole));
-        code = 0;
+        code = leave_out(engine, side, err);
     }
     ids_run_list_done(&list);
     return code;
@@ -147,7 +154,11 @@ int ids_open_side(struct ids_engine *engine, char *const *paths, int count, cons
                   struct ids_open_side *ret_side, struct ids_error *err) {
     int code = 0;
     *ret_side = (struct ids_open_side){.path = paths[0]};
-    for (int i = 0; i < count && !code; i++) code = add_operand(engine, ret_side, paths[i], options, err);
+    for (int i = 0; i < count && !code; i++) {
+        code = add_operand(engine, ret_side, paths[i], options, err);
+        if (options->go_on && count > 1 && ids_is_of_one_file(code)) code = leave_out(engine, ret_side, err);
+    }
+    if (!code && !ret_side->count) code = ids_fail(err, IDS_NOT_FOUND, "none of these runs can be read");
     if (!code) code = settle(ret_side, count, options, err);
     ids_engine_progress_end(engine);
     if (code) ids_open_side_done(ret_side);

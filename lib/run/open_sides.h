@@ -19,6 +19,7 @@ struct ids_open_side {
     const struct ids_report **pointers;
     struct ids_run_label *labels; /* from the path of each run */
     size_t count, room;
+    size_t left_out;      /* runs and operands that could not be read; each was said */
     struct ids_side side; /* not settled */
 };
 
@@ -26,6 +27,7 @@ struct ids_open_options {
     int64_t newest;                  /* use only this many of an operand's runs, the newest ones; 0: all */
     const struct ids_params *params; /* which part of each run; NULL: all of it */
     int by_step; /* sort a side's runs by the step in their paths, then by time: the order of training */
+    int go_on;   /* one of several operands that cannot be read is said and left out, and does not stop the others */
 };
 
 /* Opens all runs of these operands as one side. A run of a folder or pattern that cannot be read is noted and left

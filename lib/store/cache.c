@@ -46,6 +46,13 @@ static int describe_files(const struct ids_run_files *run, enum tier tier, FILE 
     fwrite(run->name, 1, strlen(run->name) + 1, place);
     for (size_t i = 0; i < run->file_count + run->beside_count; i++) {
         const struct ids_run_file *file = i < run->file_count ? &run->files[i] : &run->beside[i - run->file_count];
+        if (file->unreadable) { /* that there is none is a part of what the others were read as */
+            fwrite(file->path, 1, strlen(file->path) + 1, place);
+            fwrite("\n", 1, 1, key);
+            fwrite(file->unreadable, 1, strlen(file->unreadable), key);
+            fwrite(file->path, 1, strlen(file->path), key);
+            continue;
+        }
         AUTO_TEXT path = realpath(file->archive ? file->archive : file->path, NULL);
         if (!path && errno == ENOMEM) return no_memory(err);
         if (!file->inode || !path) {

@@ -1,6 +1,7 @@
 #include "lib/store/track.h"
 
 #include "lib/base/memory.h"
+#include "lib/io/unfinished.h"
 #include "lib/store/db.h"
 #include "lib/store/summary_file.h"
 #include "lib/store/track.sql.h"
@@ -233,6 +234,7 @@ static int fill(const char *path, const struct ids_series *series, struct ids_er
 /* The file gets its name when it is whole. */
 static int write_whole(const char *path, const struct ids_series *series, struct ids_error *err) {
     char *temporary = NULL;
+    ids_unfinished_sweep_beside(path); /* what a killed one left */
     int fd = ids_summary_open_beside(path, &temporary, err);
     int code = fd < 0 ? fd : fill(temporary, series, err);
     if (!code && ids_memory_ran_out()) code = ids_no_memory(err);
