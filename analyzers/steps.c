@@ -365,8 +365,12 @@ static const char *why_none(const struct ids_analysis *analysis, struct ids_repo
         return ids_report_text(report,
                                "steps were counted (each a %s), but nothing in this trace ties devices' work to them",
                                ids_trace_text(trace, steps->name));
-    return "steps are annotated, but nothing in this trace ties devices' work to them (JAX's trace.json of a CPU lacks "
-           "the links that its xplane.pb has)";
+    if (!trace->complete)
+        return "steps are annotated, but what was read of this incomplete run ties no device's work to them";
+    if (trace->device_count && trace->devices[0].kind == IDS_DEVICE_CPU)
+        return "steps are annotated, but nothing in this trace ties devices' work to them (JAX's trace.json of a CPU "
+               "lacks the links that its xplane.pb has)";
+    return "steps are annotated, but nothing in this trace ties devices' work to them";
 }
 
 static int steps_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

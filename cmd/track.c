@@ -164,7 +164,7 @@ static int check_figure(const char *glob, const struct ids_series *series, struc
     }
     if (!glob) return 0;
     ids_fail(err, IDS_USAGE, "--figure: no figure is called '%s'", glob);
-    return ids_hint(err, "'idsprof track diff' and 'show' with --json name them");
+    return ids_hint(err, "the file's table 'figure' has all names");
 }
 
 static int load(const struct track_options *options, const char *path, struct ids_series *series,

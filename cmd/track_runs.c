@@ -102,9 +102,10 @@ static int has_same_figures(const struct ids_series_run *a, const struct ids_ser
  * when it was recorded, on what, and all that was measured. Of one that does not say when it was recorded only the path
  * tells: a benchmark may be the same to the digit on two days. */
 static int is_same_recording(const struct ids_series_run *a, const struct ids_series_run *b, int says_when) {
+    int is_same_path = !strcmp(a->name, b->name) && !strcmp(a->path, b->path);
+    if (is_same_path && ids_series_label(a, INCOMPLETE)) return 1; /* the time may have been in what was missing */
     if (a->unix_s != b->unix_s) return 0;
-    if (!strcmp(a->name, b->name) && !strcmp(a->path, b->path)) return 1;
-    return says_when && !strcmp(a->devices, b->devices) && has_same_figures(a, b);
+    return is_same_path || (says_when && !strcmp(a->devices, b->devices) && has_same_figures(a, b));
 }
 
 /* The same recording once: what is added last says most of it. */

@@ -88,15 +88,19 @@ size_t ids_unfinished_output(const char *name) {
     return is_old || is_mark(name + at) ? at : 0;
 }
 
+static int is_mark_beside(const char *mark) {
+    size_t process = count_of(mark, "0123456789");
+    size_t number = process && mark[process] == '-' ? count_of(mark + process + 1, "0123456789") : 0;
+    int is_old = number && !mark[process + 1 + number];
+    return is_old || is_mark(mark);
+}
+
 size_t ids_unfinished_beside(const char *name) {
     static const char stem[] = ".db.tmp-";
     const char *found = strstr(name, stem);
     if (!found || found == name) return 0;
     const char *mark = found + sizeof stem - 1;
-    size_t process = count_of(mark, "0123456789");
-    size_t number = process && mark[process] == '-' ? count_of(mark + process + 1, "0123456789") : 0;
-    int is_old = number && !mark[process + 1 + number];
-    return is_old || is_mark(mark) ? (size_t)(mark - name) : 0;
+    return is_mark_beside(mark) ? (size_t)(mark - name) : 0;
 }
 
 /* ---- whether its writer lives ---- */
@@ -173,7 +177,7 @@ void ids_unfinished_sweep_beside(const char *path) {
         if (strncmp(entry->d_name, name, length) != 0 || strncmp(entry->d_name + length, stem, sizeof stem - 1) != 0)
             continue;
         size_t mark = length + sizeof stem - 1;
-        if (is_mark(entry->d_name + mark)) look(dirfd(stream), entry->d_name, mark, 1);
+        if (is_mark_beside(entry->d_name + mark)) look(dirfd(stream), entry->d_name, mark, 1);
     }
     if (stream) closedir(stream);
     free(folder);

@@ -27,7 +27,8 @@ const char *ids_day_of(int64_t unix_s, char day[IDS_DAY_ROOM]) {
 
 const char *ids_course_name(const struct ids_series_run *run, char text[IDS_COURSE_NAME]) {
     char day[IDS_DAY_ROOM];
-    int says_it = !strncmp(run->name, ids_day_of(run->unix_s, day), strlen(day));
+    ids_day_of(run->unix_s, day);
+    int says_it = !strncmp(run->name, day, strlen(day));
     snprintf(text, IDS_COURSE_NAME, "%s%s%.280s", says_it ? "" : day, says_it ? "" : ", ", run->name);
     return text;
 }

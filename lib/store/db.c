@@ -92,7 +92,8 @@ int ids_db_fail(sqlite3 *db, struct ids_error *err) {
     case SQLITE_CANTOPEN:
         return ids_fail(err, system == ENOENT ? IDS_NOT_FOUND : IDS_IO, "cannot open: %s",
                         system ? strerror(system) : sqlite3_errmsg(db));
-    case SQLITE_FULL:
+    case SQLITE_FULL: /* the file is named: it may be of a cache that the user knows nothing of */
+        return ids_fail(err, IDS_IO, "cannot write '%s': %s", sqlite3_db_filename(db, "main"), sqlite3_errmsg(db));
     case SQLITE_IOERR:
     case SQLITE_PERM:
     case SQLITE_READONLY:

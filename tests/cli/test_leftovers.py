@@ -138,6 +138,11 @@ def write_cache():
 
 
 names(CACHE, entry + '.tmp-', write_cache)
+names(ROOT / 'names', 'nights.track.tmp-', lambda: run('track', 'add', ROOT / 'names/nights.track', TRACE))
+beside = ROOT / 'names' / mark(ROOT / 'marks', 'other.track.tmp-')
+beside.write_bytes(b'x')
+run('track', 'add', ROOT / 'names/nights.track', TRACE)
+check(beside.exists(), 'of another file of track')
 temporary = ROOT / 'temporary'
 temporary.mkdir()
 process = subprocess.Popen([IDSPROF, 'report', '-'], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
