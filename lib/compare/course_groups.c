@@ -88,6 +88,22 @@ static void take_parts(struct scopes *scopes, size_t outer) {
     }
 }
 
+/* What changed right in it so few runs before or after that there is no level between: then its own change is one, and
+ * holds both. */
+static double changed_nearby(const struct ids_course *course, const struct ids_course_row *outer) {
+    double sum = 0;
+    int is_next = 0;
+    for (size_t i = 0; i < course->row_count; i++) {
+        const struct ids_course_row *row = &course->rows[i];
+        size_t a = row->change.at, b = outer->change.at;
+        if (row->group == outer->group || (a > b ? a - b : b - a) >= IDS_LEVEL_LEAST) continue;
+        if (figure_of(course, row)->kind == IDS_FIGURE_SCOPE &&
+            is_inside(figure_of(course, row)->name, figure_of(course, outer)->name, &is_next) && is_next)
+            sum += change_of(row);
+    }
+    return sum;
+}
+
 /* A scope is the cause unless scopes in it are: those that explain its change, and are not most of it. */
 static void judge_scope(struct scopes *scopes, size_t outer) {
     struct ids_course_row *row = &scopes->rows[outer];
@@ -102,7 +118,7 @@ static void judge_scope(struct scopes *scopes, size_t outer) {
         inside++;
     }
     double whole = fmax(row->change.before, row->change.after);
-    int is_explained = inside && explained / change_of(row) >= EXPLAINED;
+    int is_explained = inside && (explained + changed_nearby(scopes->course, row)) / change_of(row) >= EXPLAINED;
     int is_most = inside > 1 && before >= MOST_OF_IT * whole;
     row->role = is_explained && !is_most ? IDS_COURSE_EFFECT : IDS_COURSE_CAUSE;
     if (row->role == IDS_COURSE_CAUSE) take_parts(scopes, outer);

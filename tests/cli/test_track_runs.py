@@ -172,7 +172,17 @@ def globs_and_names(root):
     check(' 2026-09-07_b.mini: ' in said and '2026-09-07, 2026' not in said, said)
 
 
-for part in (a_night_that_lost_devices, a_cut_night, the_same_recording, a_bad_night_of_several, globs_and_names):
+def changes_of_two_nights(root):
+    """There are not three runs between them, so that what holds both has one change, of both: it is not the cause of the first."""
+    made_nights.write_nights(root / 'n', 3, lambda n: {'layers': 4, 'steps': 3, 'noise': 0.002, 'factor': {'layer_1': 1.2 if n >= 12 else 1, 'layer_2': 1.2 if n >= 14 else 1}}, 26)
+    run('add', root / 'w.db', root / 'n/*', '--no-cache')
+    table = json.loads(run('show', root / 'w.db', '--json').stdout)['tables']['changes']
+    columns = [column['id'] for column in table['columns']]
+    causes = [(row[columns.index('name')], row[columns.index('figure')]) for row in table['rows'] if row[columns.index('role')] == 'cause']
+    check(causes == [('night_12.mini', 'model/layer_1'), ('night_14.mini', 'model/layer_2')], causes)
+
+
+for part in (changes_of_two_nights, a_night_that_lost_devices, a_cut_night, the_same_recording, a_bad_night_of_several, globs_and_names):
     with tempfile.TemporaryDirectory() as folder:
         part(Path(folder))
 for failure in failures:

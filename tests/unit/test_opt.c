@@ -92,7 +92,7 @@ START_TEST(test_mistakes) {
     expect_error("--count", "option '--count' needs a value (N)");
     expect_error("-n", "option '--count' needs a value (N)");
     expect_error("--flag=1", "option '--flag' takes no value");
-    expect_error("--count -3", "--count: '-3' is not a whole number");
+    expect_error("--count -3", "--count: '-3' is below 0");
     expect_error("--count 99999999999999999999", "--count: '99999999999999999999' is too large");
     expect_error("--colour green", "--colour: invalid value 'green' (red, dark_blue)");
     expect_error("--word green", "--word: invalid value 'green' (red, dark_blue)");
