@@ -34,7 +34,8 @@ int ids_track_date(const char *text, int64_t *ret_unix_s, struct ids_error *err)
 
 /* A glob of names that begins like one is none. */
 static int is_date(const char *text) {
-    return strlen(text) >= 10 && !strpbrk(text, "*?[") && strspn(text, "0123456789") == 4 && text[4] == '-' && text[7] == '-';
+    return strlen(text) >= 10 && !strpbrk(text, "*?[") && strspn(text, "0123456789") == 4 && text[4] == '-' &&
+           text[7] == '-';
 }
 
 /* ---- adding ---- */
@@ -236,7 +237,8 @@ static const char *usual_devices(const struct ids_series *series) {
     const char *usual = "";
     for (size_t i = series->run_count; i-- > first;) {
         size_t count = 0;
-        for (size_t k = first; k < series->run_count; k++) count += is_on(&series->runs[k], series->runs[i].devices) != 0;
+        for (size_t k = first; k < series->run_count; k++)
+            count += is_on(&series->runs[k], series->runs[i].devices) != 0;
         if (count <= most) continue;
         most = count;
         usual = series->runs[i].devices;

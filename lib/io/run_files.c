@@ -118,7 +118,8 @@ static int note_unreadable(struct ids_finder *finder, const char *path, int why)
 }
 
 static int add_candidate(struct ids_finder *finder, struct ids_candidates *candidates, const char *folder,
-                         const char *name, struct ids_suffix suffix, const struct stat *status, const char *unreadable) {
+                         const char *name, struct ids_suffix suffix, const struct stat *status,
+                         const char *unreadable) {
     char *path = ids_join_path(folder, name);
     struct ids_candidate *candidate = path ? IDS_PUSH(candidates->items, candidates->count, candidates->room) : NULL;
     if (!candidate) {

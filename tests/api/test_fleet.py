@@ -72,6 +72,10 @@ def check_names():
     check([one.url for one in named.runs] == ['s3://b/any.bin'], 'a file that is named', named)
     nothing = find({'s3://b/none': ('b/none', [], False)})
     check(not nothing.runs and 'looked for' in nothing.failed[0][1], nothing)
+    before, files._listed = files._listed, lambda url: (Bucket(), 'b/f', [
+        {'name': 'b/f/h0.xplane.pb', 'size': 5, 'type': 'file'}, {'name': 'b/f/h1.xplane.pb', 'size': 0, 'type': 'other'}], False)
+    fifo, files._listed = files.find(['s3://b/f']), before
+    check([len(one.files) for one in fifo.runs] == [1] and fifo.failed == [('s3://b/f/h1.xplane.pb', 'neither a file nor a folder')], 'a FIFO', fifo)
     os.makedirs(os.path.join(TMPDIR, 'empty'))
     said = subprocess.run([IDSPROF, 'list', os.path.join(TMPDIR, 'empty')], capture_output=True, text=True).stderr
     wanted = {'*' + ending for ending in files.ENDINGS}

@@ -1,4 +1,5 @@
 /* lib/store/summary.c: a report goes into SQLite and comes back the same, or not at all. The cache: test_cache.c. */
+#include "lib/store/db.h"
 #include "lib/store/summary.h"
 #include "tests/support/folder.h"
 #include "tests/support/suite.h"
@@ -289,6 +290,21 @@ START_TEST(not_a_database) {
 }
 END_TEST
 
+/* The file is named: the user may know nothing of it, as of one in the cache. */
+START_TEST(full) {
+    const char *path = in_folder("full.db");
+    struct ids_error err = IDS_ERROR_INIT;
+    sqlite3 *db;
+    store(path, "", 0);
+    ck_assert_int_eq(ids_db_create(path, &db, &err), 0);
+    ck_assert_int_eq(ids_db_exec(db, "PRAGMA max_page_count=1; CREATE TABLE a(b); CREATE TABLE c(d)", &err), IDS_IO);
+    sqlite3_close(db);
+    ck_assert_ptr_nonnull(strstr(err.text, "cannot write '"));
+    ck_assert_ptr_nonnull(strstr(err.text, "full.db'"));
+    unlink(path);
+}
+END_TEST
+
 START_TEST(no_space) {
     const char *path = in_folder("a.db");
     struct ids_report report;
@@ -314,4 +330,4 @@ END_TEST
 
 IDS_RUN_FIXTURE("summary", make_folder, teardown, round_trip, odd_numbers, plain_sqlite, not_what_was_asked_for,
                 a_cell_of_another_unit_is_refused, cut_anywhere, changed_anywhere, pages_of_zeros, hostile_content,
-                not_a_database, no_space)
+                not_a_database, full, no_space)
