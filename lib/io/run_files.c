@@ -86,18 +86,20 @@ static int look(struct ids_finder *finder, const struct ids_run_file *file, int 
     return code ? code : ids_pass_over(finder, path, why.text, 0, 1);
 }
 
-/* Drops the files with generic endings that are no profiles of their own. */
+/* Drops the files with generic endings that are no profiles of their own, and folders beside which there is no host. */
 static int sift(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates) {
     int named = 0, code = 0;
     size_t kept = 0;
-    for (size_t i = 0; i < candidates->count; i++)
-        named |= !candidates->items[i].suffix.generic && !candidates->items[i].suffix.beside;
+    for (size_t i = 0; i < candidates->count; i++) {
+        const struct ids_candidate *candidate = &candidates->items[i];
+        named |= !candidate->suffix.generic && !candidate->suffix.beside && !candidate->is_folder;
+    }
     for (size_t i = 0; i < candidates->count; i++) {
         struct ids_candidate *candidate = &candidates->items[i];
-        int keep = !candidate->suffix.generic;
-        if (!keep && !code && ids_is_companion(folder, candidate->file.path, named))
+        int is_generic = candidate->suffix.generic, keep = !is_generic && (!candidate->is_folder || named);
+        if (is_generic && !code && ids_is_companion(folder, candidate->file.path, named))
             code = ids_pass_over(finder, candidate->file.path, ids_same_run, 1, 0);
-        else if (!keep && !code && ids_may_look(finder))
+        else if (is_generic && !code && ids_may_look(finder))
             code = look(finder, &candidate->file, &keep);
         if (keep) {
             candidates->items[kept++] = *candidate;
@@ -126,7 +128,8 @@ static int add_candidate(struct ids_finder *finder, struct ids_candidates *candi
         free(path);
         return ids_no_memory(finder->err);
     }
-    *candidate = (struct ids_candidate){.file = {.path = path, .unreadable = unreadable}, .suffix = suffix};
+    *candidate = (struct ids_candidate){
+        .file = {.path = path, .unreadable = unreadable}, .suffix = suffix, .is_folder = S_ISDIR(status->st_mode)};
     set_identity(&candidate->file, status);
     return 0;
 }
@@ -215,7 +218,7 @@ static int visit_folder(struct ids_finder *finder, int folder_fd, const char *fo
 }
 
 /* A host whose file is none is said when the run is read, as one that cannot be read; it would be missed silently. A
- * folder may be called anything: it is a host without a file only where it holds no run itself. */
+ * folder may be called anything: it is a host without a file only beside others, and where it holds no run itself. */
 static int visit_named(struct ids_finder *finder, int folder_fd, const char *folder, const char *name, int depth,
                        struct ids_candidates *candidates) {
     struct ids_suffix suffix = ids_suffix_of(name, finder->kinds);

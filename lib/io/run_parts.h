@@ -21,6 +21,7 @@ struct ids_suffix {
 struct ids_candidate {
     struct ids_run_file file;
     struct ids_suffix suffix; /* of a partial beside profiles that of its origin */
+    int is_folder;            /* with the name of a profile, and no run in it */
     int is_known;             /* such a partial, whose origin or host is there too */
 };
 

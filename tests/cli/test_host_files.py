@@ -99,6 +99,8 @@ def alone(root):
     os.mkfifo(folder / 'x.xplane.pb')
     check('a FIFO, not a file' in run('report', folder, status=2).stderr, 'no other file')
     check('a FIFO, not a file' in run('list', folder, status=2).stdout, 'no other file')
+    (root / 'only/x.xplane.pb').mkdir(parents=True)
+    check('no profile in' in run('report', root / 'only', status=2).stderr, 'a folder beside nothing')
 
 
 def what_is_no_host(root):

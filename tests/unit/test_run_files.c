@@ -168,14 +168,17 @@ START_TEST(links) {
     ck_assert_int_eq(symlink(in_folder("nothing"), in_folder("logs/keep/gone.xplane.pb")), 0);
     ck_assert_int_eq(symlink(in_folder("logs"), in_folder("entry")), 0);
     ck_assert_int_eq(find(in_folder("logs")), 0);
-    ck_assert_str_eq(found(), "keep:linked.xplane.pb");
+    ck_assert_str_eq(found(),
+                     "keep:gone.xplane.pb,linked.xplane.pb"); /* that there is no file is said when it is read */
+    ck_assert_ptr_nonnull(strstr(list.runs[0].files[0].unreadable, "a link to a file that is not there"));
+    ck_assert_ptr_null(list.runs[0].files[1].unreadable);
     ck_assert_uint_eq(list.note_count, 0);         /* a loop leads nowhere else */
     ck_assert_int_eq(find(in_folder("entry")), 0); /* a link that was asked for is followed */
-    ck_assert_str_eq(found(), "keep:linked.xplane.pb");
+    ck_assert_str_eq(found(), "keep:gone.xplane.pb,linked.xplane.pb");
     ck_assert_int_eq(symlink(in_folder("logs/keep"), in_folder("logs/latest")), 0); /* it is looked at anyway */
     ck_assert_int_eq(symlink(in_folder("real"), in_folder("logs/elsewhere")), 0);
     ck_assert_int_eq(find(in_folder("logs")), 0);
-    ck_assert_str_eq(found(), "keep:linked.xplane.pb");
+    ck_assert_str_eq(found(), "keep:gone.xplane.pb,linked.xplane.pb");
     ck_assert_uint_eq(list.note_count, 1);
     ck_assert_ptr_nonnull(strstr(list.notes[0], "logs/elsewhere' is a link to a folder, and is not followed"));
     ids_run_list_done(&list);

@@ -295,7 +295,7 @@ START_TEST(full) {
     const char *path = in_folder("full.db");
     struct ids_error err = IDS_ERROR_INIT;
     sqlite3 *db;
-    store(path, "", 0);
+    store(path, (const uint8_t *)"", 0);
     ck_assert_int_eq(ids_db_create(path, &db, &err), 0);
     ck_assert_int_eq(ids_db_exec(db, "PRAGMA max_page_count=1; CREATE TABLE a(b); CREATE TABLE c(d)", &err), IDS_IO);
     sqlite3_close(db);
