@@ -176,6 +176,17 @@ static int load(const struct track_options *options, const char *path, struct id
     return code;
 }
 
+/* Where the text of `show` does not. */
+static void say_left_out(const struct ids_track_notes *notes) {
+    struct ids_arena arena = {0};
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct ids_course_note *note = &notes->at[i];
+        ids_say("track", "%s%s%s", ids_text_clean(&arena, note->text), *note->where ? "; to choose them: --where " : "",
+                ids_text_clean(&arena, note->where));
+    }
+    ids_arena_done(&arena);
+}
+
 static int show(const struct track_options *options, char *const *operands, int count, struct ids_error *err) {
     struct ids_course_options how;
     struct ids_course course;
@@ -185,6 +196,7 @@ static int show(const struct track_options *options, char *const *operands, int 
     int code = course_options(options, &how, err);
     if (code) return code;
     code = load(options, operands[0], &series, &notes, err);
+    if (!code && (options->json || options->csv)) say_left_out(&notes);
     if (!code) code = ids_course_make(&series, &how, &course, err);
     if (!code) {
         const struct ids_render render = render_of(options);
@@ -225,6 +237,7 @@ static int diff(const struct track_options *options, char *const *operands, int 
     struct ids_track_notes notes;
     if (count != 3) return ids_fail(err, IDS_USAGE, "expected: idsprof track diff FILE WHICH WHICH");
     int code = load(options, operands[0], &series, &notes, err);
+    if (!code) say_left_out(&notes);
     if (!code) code = compare(options, &series, operands + 1, err);
     ids_series_done(&series);
     return code;

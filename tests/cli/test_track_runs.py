@@ -71,6 +71,8 @@ def a_night_that_lost_devices(root):
     said = words(root / 'd.db')
     check('left out: 1 run on other devices, 2026-09-09, other_8.mini: 1 × GPU' in said, said)
     check(len(commands(root / 'd.db')) == 1, said)
+    for arguments in (('show', root / 'd.db', '--json'), ('diff', root / 'd.db', 'night_0[0-3]*', 'night_0[4-7]*')):
+        check("left out: 1 run on other devices" in run(*arguments).stderr, f'{arguments}: on standard error')
     for command in commands(root / 'd.db'):
         check('1 run ·' in idsprof(*command).stdout, f'the command as printed: {command}')
     made_nights.write(root / 'two.mini', 9, random.Random(1), layers=2, steps=3, plane='/device:GPU:0')
