@@ -49,11 +49,32 @@ static int has_more_work(const struct ids_adviser *adviser, const struct ids_pie
            ids_adviser_times_its_peers(adviser, piece->device) >= 2;
 }
 
+/* Of what others wait for because of it: for no device three quarters. -1: nobody waits. What each device has of it
+ * says nothing then: all may take input, and one too long. */
+static int waits_for_many(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    int64_t most_ps = 0, all_ps = 0;
+    for (uint32_t b = 0; b < adviser->analysis->busy_count; b++) {
+        int64_t own_ps = 0;
+        for (size_t s = 0; s < ledger->share_count; s++) {
+            const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
+            if (entry->cause == IDS_NONE || entry->awaited != b || &ledger->entries[entry->cause] != piece->most)
+                continue;
+            ids_sum(&own_ps, ledger->shares[s].ps);
+        }
+        ids_sum(&all_ps, own_ps);
+        if (own_ps > most_ps) most_ps = own_ps;
+    }
+    return all_ps ? most_ps < all_ps - all_ps / 4 : -1;
+}
+
 /* Whether it is not one device's doing: no device has three quarters of it. */
 static int is_of_many(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger *ledger = &adviser->analysis->ledger;
     if (has_more_work(adviser, piece)) return 0;
     if (piece->account == IDS_COMM_WAIT) return adviser->balance.steps && !ids_balance_is_steady(&adviser->balance);
+    int of_waits = waits_for_many(adviser, piece);
+    if (of_waits >= 0) return of_waits;
     int64_t most_ps = 0, all_ps = 0;
     for (size_t s = 0; s < ledger->share_count; s++) {
         if (&ledger->entries[ledger->shares[s].entry] != piece->most) continue;
@@ -70,12 +91,13 @@ static const char *say_straggler(const struct ids_adviser *adviser, const struct
     uint32_t last = is_of_many(adviser, piece) ? balance->straggler : piece->device;
     const char *where =
         ids_report_text(adviser->report, "%s comes last in %zu of %zu steps", ids_adviser_device(adviser, last),
-                        balance->of_device[last].steps, balance->steps);
+                        balance->of_device[last].steps, balance->together);
     if (is_of_many(adviser, piece))
         return ids_report_text(adviser->report, "another one from step to step (%s: %s)",
                                ids_balance_is_steady(balance) ? "most often" : "changing", where);
     int is_steady = last == balance->straggler && ids_balance_is_steady(balance);
-    return ids_report_text(adviser->report, "it (%s: %s)", is_steady ? "steady" : "not always", where);
+    return ids_report_text(adviser->report, "it (%s: %s)", is_steady ? ids_balance_manner(balance) : "not always",
+                           where);
 }
 
 /* How long, at most, another device waits for the deciding one because of this. */

@@ -25,8 +25,10 @@ static const struct ids_table_def load_balance = {
     "`wait_suffered` its own comm.wait, `wait_caused` what all others together waited in comm.wait for it, so that "
     "both have one sum where every straggler is known, and `transfer` is comm.transfer. `bytes` are the messages of "
     "its collectives in the window, no data where none has a size. `steps_last` counts the steps, of those in which 1 "
-    "% or more is waited, in which it was waited for the longest. The straggler is steady where that is the same "
-    "device in three of four of them, else it changes: property `straggler` says which.",
+    "% or more is waited, in which it was waited for the longest. The straggler changes where that is not the same "
+    "device in three of four of them; else it is steady, or comes late now and then, where it is last in fewer than "
+    "three of four of all steps that devices have in common. Property `straggler` says which, and names it: `rank 10` "
+    "only where the name of its file or host says so, else the host as in the table of hosts.",
     0,
 };
 
@@ -147,10 +149,10 @@ static int load_balance_run(struct ids_analysis *analysis, struct ids_report *re
         const char *name = ids_rank_name(analysis->trace, analysis->busy[balance.straggler].device, &names);
         size_t last_in = balance.of_device[balance.straggler].steps;
         if (name && balance.steps)
-            ids_report_property(report, "straggler",
-                                ids_text_value(ids_report_text(report, "%s (%s: last in %zu of %zu steps)", name,
-                                                               ids_balance_is_steady(&balance) ? "steady" : "changing",
-                                                               last_in, balance.steps)));
+            ids_report_property(
+                report, "straggler",
+                ids_text_value(ids_report_text(report, "%s (%s: last in %zu of %zu steps)", name,
+                                               ids_balance_manner(&balance), last_in, balance.together)));
         else if (name)
             ids_report_property(report, "straggler", ids_text_value(name));
         tell_waiting(analysis, &balance, report);

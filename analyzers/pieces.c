@@ -4,6 +4,7 @@
 #include "lib/analysis/host_time.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
+#include "lib/model/clocks.h"
 #include "lib/model/waste.h"
 
 #include <stdlib.h>
@@ -22,26 +23,54 @@ static int64_t time_of_device(const struct ids_analysis *analysis, size_t device
     return time_ps;
 }
 
-/* The device with the longest own time per step: it decides when the step ends. A step in which it takes no part
- * counts as no time, so savings are per step of the run. Among equal devices (all are equal without steps) it is the
- * one that computes most. */
-static void find_decider(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
+/* How many of the run's steps lie in a device's window, its own among them; on another clock there is none. 0 where
+ * there are no steps; -1 when memory ran out. A step in which it takes no part counts, with no time of it: savings are
+ * per step of the run. But what happened before its host was recorded, or on hosts whose clocks are apart, is no step
+ * that it could have had. */
+static int64_t count_steps_beside(const struct ids_analysis *analysis, size_t device) {
+    const struct ids_busy *busy = &analysis->busy[device];
+    int64_t count = 0;
+    if (!analysis->steps.count) return 0;
+    char *is_beside = calloc(analysis->steps.count, 1);
+    if (!is_beside) return -1;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        const struct ids_device_steps *own = &analysis->steps.of_device[analysis->busy[b].index];
+        if (!ids_on_one_clock(analysis->trace, busy->device, analysis->busy[b].device)) continue;
+        for (size_t i = 0; i < own->count; i++) {
+            const struct ids_device_step *step = &own->at[i];
+            if (step->step == IDS_NONE || is_beside[step->step]) continue;
+            int64_t middle_ps = step->from_ps + (step->to_ps - step->from_ps) / 2;
+            is_beside[step->step] = b == device || (middle_ps >= busy->start_ps && middle_ps < busy->end_ps);
+            count += is_beside[step->step];
+        }
+    }
+    free(is_beside);
+    return count;
+}
+
+/* The device with the longest own time per step: it decides when the step ends. Among equal devices (all are equal
+ * without steps) it is the one that computes most. */
+static int find_decider(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
     const struct ids_ledger *ledger = &analysis->ledger;
     int64_t most_ps = -1, most_compute_ps = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         int64_t time_ps = time_of_device(analysis, b), own_ps = time_ps, compute_ps = 0;
+        int64_t steps = count_steps_beside(analysis, b);
+        if (steps < 0) return -1;
         for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
             int account = ledger->entries[ledger->shares[s].entry].account;
             if (account == IDS_COMM_WAIT) own_ps -= ledger->shares[s].ps;
             if (account == IDS_WORK_COMPUTE) ids_sum(&compute_ps, ledger->shares[s].ps);
         }
+        if (steps) own_ps /= steps, compute_ps /= steps;
         if (own_ps < most_ps || (own_ps == most_ps && compute_ps <= most_compute_ps)) continue;
         most_ps = own_ps;
         most_compute_ps = compute_ps;
         pieces->decider = b;
-        pieces->steps = (int64_t)analysis->steps.count;
+        pieces->steps = steps;
         pieces->time_ps = time_ps;
     }
+    return 0;
 }
 
 /* --- what it does ----------------------------------------------------------------------------------------------- */
@@ -368,8 +397,7 @@ int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_
     size_t worth = 0;
     *ret_pieces = (struct ids_pieces){0};
     if (!pieces.at) return ids_no_memory(err);
-    find_decider(analysis, &pieces);
-    if (look_at_work(analysis, &pieces) || gather_with_joint(analysis, &pieces)) {
+    if (find_decider(analysis, &pieces) || look_at_work(analysis, &pieces) || gather_with_joint(analysis, &pieces)) {
         free(pieces.at);
         return ids_no_memory(err);
     }

@@ -74,13 +74,14 @@ static const struct ids_column_def columns[] = {
 #include "lib/model/account.def"
     {"host_duration", "host step", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"slowest_device", "on", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"devices", "devices", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def table_def = {
     "steps",
     "steps",
     columns,
     IDS_COUNT_OF(columns),
-    "One row per step: its time, mean over the devices that it has work on, and on the slowest of them. The other "
+    "One row per step: its time, mean over the `devices` that it has work on, and on the slowest of them. The other "
     "columns are means of the ledger's accounts: the groups of the text (work.compute, comm.transfer, comm.wait, "
     "copy.*, stall.device, host.* with profiler, device.*) and those by single account each sum to `duration` but for "
     "rounding. Times since the run's first activity.",
@@ -118,7 +119,7 @@ static void sum_accounts(const struct ids_analysis *analysis, struct ids_account
 
 /* Where the columns begin that hold groups, and those that hold single accounts, in the order of their enums. */
 enum { FIRST_GROUP = 4, FIRST_ACCOUNT = FIRST_GROUP + GROUPS, LAST = FIRST_ACCOUNT + IDS_ACCOUNT_COUNT };
-_Static_assert(LAST + 2 == IDS_COUNT_OF(columns), "a column per account");
+_Static_assert(LAST + 3 == IDS_COUNT_OF(columns), "a column per account");
 
 static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_account_times *sums) {
     const struct ids_steps *steps = &analysis->steps;
@@ -141,6 +142,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
                         ? ids_int_value(IDS_UNIT_TIME, step->host_end_ps - step->host_start_ps)
                         : ids_no_value(IDS_UNIT_TIME);
         row[LAST + 1] = ids_text_value(analysis->trace->devices[step->slowest].key);
+        row[LAST + 2] = ids_int_value(IDS_UNIT_COUNT, devices);
         IDS_ROW(report, table, columns, row);
     }
 }

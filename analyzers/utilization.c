@@ -63,8 +63,9 @@ static const struct ids_table_def timeline = {
     "utilization over time",
     columns,
     IDS_COUNT_OF(columns),
-    "The run's window in 20 equal parts: working time and its classes ÷ length, over all active devices. Classes may "
-    "overlap.",
+    "The run's window in 20 equal parts: working time and its classes ÷ length, over all active devices, each as long "
+    "as "
+    "its host was recorded. Classes may overlap.",
     0,
 };
 
@@ -171,15 +172,19 @@ static void over_time(const struct ids_analysis *analysis, struct ids_report *re
     for (int part = 0; part < IDS_PARTS; part++) {
         int64_t from_ps = ids_part_start(analysis, part), to_ps = ids_part_start(analysis, part + 1);
         if (to_ps <= from_ps) continue;
-        int64_t sums_ps[4] = {0};
+        int64_t sums_ps[4] = {0}, windows_ps = 0;
         for (size_t b = 0; b < analysis->busy_count; b++) {
-            const struct ids_part *own = &analysis->busy[b].parts[part];
+            const struct ids_busy *busy = &analysis->busy[b];
+            const struct ids_part *own = &busy->parts[part];
+            int64_t begin_ps = busy->start_ps > from_ps ? busy->start_ps : from_ps,
+                    end_ps = busy->end_ps < to_ps ? busy->end_ps : to_ps;
+            if (end_ps > begin_ps) ids_sum(&windows_ps, end_ps - begin_ps);
             ids_sum(&sums_ps[0], own->working_ps);
             ids_sum(&sums_ps[1], own->compute_ps);
             ids_sum(&sums_ps[2], own->collective_ps);
             ids_sum(&sums_ps[3], own->copy_ps);
         }
-        double whole = (double)(to_ps - from_ps) * (double)analysis->busy_count;
+        double whole = windows_ps ? (double)windows_ps : 1; /* nobody was recorded then, and nobody worked */
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, from_ps - analysis->first_ps),
             ids_int_value(IDS_UNIT_TIME, to_ps - from_ps),

@@ -30,6 +30,7 @@ static void look_at_step(const struct ids_analysis *analysis, struct ids_balance
 static int look_at_steps(const struct ids_analysis *analysis, struct ids_balance *balance) {
     const struct ids_ledger *ledger = &analysis->ledger;
     size_t count = ledger->awaited_count;
+    for (size_t i = 0; i < analysis->steps.count; i++) balance->together += analysis->steps.at[i].devices > 1;
     if (!analysis->steps.count || !count) return 0;
     struct ids_awaited *ordered = malloc(count * sizeof *ordered);
     if (!ordered) return -1;

@@ -18,6 +18,7 @@ struct ids_balance {
     struct ids_device_balance *of_device; /* by analysis->busy */
     int64_t waited_ps;                    /* by all, for those who are known */
     size_t steps;                         /* in which the waiting is worth a word: 1 % of the step or more */
+    size_t together;                      /* steps in which two devices or more take part */
     uint32_t straggler; /* the device that the others waited for longest, index of analysis->busy; IDS_NONE: none */
 };
 
@@ -28,6 +29,13 @@ void ids_balance_done(struct ids_balance *balance);
  * that. */
 static inline int ids_balance_is_steady(const struct ids_balance *balance) {
     return balance->steps && balance->of_device[balance->straggler].steps * 4 >= balance->steps * 3;
+}
+
+/* How the straggler is: "steady" where it is the same one in three of four of all steps, "now and then" where it is the
+ * same one whenever one comes late, which is more seldom, else "changing". */
+static inline const char *ids_balance_manner(const struct ids_balance *balance) {
+    if (!ids_balance_is_steady(balance)) return "changing";
+    return balance->of_device[balance->straggler].steps * 4 >= balance->together * 3 ? "steady" : "now and then";
 }
 
 #endif

@@ -155,13 +155,21 @@ static int cut_window(struct ids_analysis *analysis, const struct extent *active
     return ids_hint(err, "try --window run");
 }
 
+/* Others may be recorded for longer than this host: it was not idle then. */
+static void cut_to_coverage(const struct ids_recorded *covered, struct extent *extent) {
+    if (!ids_is_recorded(covered)) return;
+    if (covered->from_ps > extent->first_ps) extent->first_ps = covered->from_ps;
+    if (covered->to_ps < extent->last_ps) extent->last_ps = covered->to_ps;
+}
+
 /* That of each device, in the run's. */
 static void set_device_windows(struct ids_analysis *analysis, const struct ids_recorded *recordings,
-                               const struct extent *clocks, int cut_end) {
+                               const struct ids_recorded *coverage, const struct extent *clocks, int cut_end) {
     for (size_t i = 0; i < analysis->busy_count; i++) {
         struct ids_busy *busy = &analysis->busy[i];
         struct extent whole = clocks[ids_clock_of_device(analysis->trace, busy->device)];
         extend_to_recording(analysis, busy, recordings, &whole);
+        cut_to_coverage(&coverage[busy->device->host], &whole);
         if (analysis->params.window == IDS_WINDOW_DEVICE) whole = (struct extent){busy->first_ps, busy->last_ps};
         busy->start_ps = whole.first_ps > analysis->start_ps ? whole.first_ps : analysis->start_ps;
         busy->end_ps = whole.last_ps < analysis->end_ps ? whole.last_ps : analysis->end_ps;
@@ -179,15 +187,20 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     if (!analysis->busy) return ids_no_memory(err);
     int code = list_devices(analysis, err);
     if (code || !analysis->busy_count) return code;
-    struct ids_recorded *recordings = ids_recordings(analysis->trace);
+    struct ids_recorded *recordings = ids_recordings(analysis->trace), *coverage = ids_coverage(analysis->trace);
     struct extent *clocks = NULL;
-    if (!recordings) return ids_no_memory(err);
+    if (!recordings || !coverage) {
+        free(recordings);
+        free(coverage);
+        return ids_no_memory(err);
+    }
     find_run_window(analysis, recordings, &active);
     cut_to_chosen_steps(analysis);
     code = cut_window(analysis, &active, err);
     if (!code && !(clocks = find_extents(analysis))) code = ids_no_memory(err);
-    if (!code) set_device_windows(analysis, recordings, clocks, analysis->end_ps < active.last_ps);
+    if (!code) set_device_windows(analysis, recordings, coverage, clocks, analysis->end_ps < active.last_ps);
     free(clocks);
+    free(coverage);
     free(recordings);
     return code;
 }

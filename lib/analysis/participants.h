@@ -14,8 +14,13 @@ struct ids_ranks {
 };
 struct ids_ranks ids_ranks_of(const struct ids_trace *trace);
 
-/* Who a device is among those that run together: "rank 1" of a run of several hosts with one device each, "rank 1
- * GPU:0" of several, else its label. In the arena; NULL when memory ran out. */
+/* What a host of several is called wherever one is meant: "rank 10" where its name says which rank it is and no other
+ * host says the same, else as the table of hosts has it, "host vm-w-10" or "host10". Its place among the hosts is no
+ * rank: names are not in the order of ranks, and hosts may lack. In the arena; NULL when memory ran out. */
+const char *ids_host_called(const struct ids_trace *trace, uint32_t host, struct ids_arena *arena);
+
+/* Who a device is among those that run together: its host, "rank 1", in a run of several hosts with one device each,
+ * "rank 1 GPU:0" of several, else its label. In the arena; NULL when memory ran out. */
 const char *ids_rank_name(const struct ids_trace *trace, const struct ids_device *device, struct ids_arena *arena);
 
 #endif

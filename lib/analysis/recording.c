@@ -53,6 +53,38 @@ static void find_asked(const struct ids_trace *trace, struct ids_recorded *of_ho
     }
 }
 
+/* From its file's first event to the last, where threads are among them: of a host whose file holds devices alone it is
+ * not known how long these had nothing to do. */
+static void find_covered(const struct ids_trace *trace, struct ids_recorded *of_hosts, char *has_threads) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (track->first_ps > track->last_ps) continue;
+        extend(&of_hosts[track->host], track->first_ps, track->last_ps);
+        has_threads[track->host] |= track->device == IDS_NONE;
+    }
+    for (size_t h = 0; h < trace->host_count; h++) {
+        if (!has_threads[h]) of_hosts[h] = nothing;
+    }
+}
+
+struct ids_recorded *ids_coverage(const struct ids_trace *trace) {
+    size_t count = trace->host_count;
+    struct ids_recorded *found = calloc(count + 1, sizeof *found), *recordings = ids_recordings(trace);
+    char *has_threads = calloc(count + 1, 1);
+    int failed = !found || !recordings || !has_threads;
+    for (size_t h = 0; h < count && !failed; h++) found[h] = nothing;
+    if (!failed) find_covered(trace, found, has_threads);
+    for (size_t h = 0; h < count && !failed; h++) {
+        if (has_threads[h] && ids_is_recorded(&recordings[h]))
+            extend(&found[h], recordings[h].from_ps, recordings[h].to_ps);
+    }
+    free(has_threads);
+    free(recordings);
+    if (!failed) return found;
+    free(found);
+    return NULL;
+}
+
 struct ids_recorded *ids_recordings(const struct ids_trace *trace) {
     static void (*const ways[])(const struct ids_trace *, struct ids_recorded *) = {find_regions, find_samples,
                                                                                     find_asked};

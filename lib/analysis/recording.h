@@ -17,6 +17,11 @@ struct ids_recorded {
  * program's, or the profiler's own. The caller frees it; NULL when memory ran out. */
 struct ids_recorded *ids_recordings(const struct ids_trace *trace);
 
+/* What each host's recording covers, by its number: from the first event of its file to the last, and what
+ * ids_recordings says. Before and after that nobody knows what its devices did, and the ledger says so. A host is not
+ * told whose file holds devices alone. The caller frees it; NULL when memory ran out. */
+struct ids_recorded *ids_coverage(const struct ids_trace *trace);
+
 static inline int ids_is_recorded(const struct ids_recorded *recorded) {
     return recorded->from_ps <= recorded->to_ps;
 }

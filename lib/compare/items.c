@@ -110,14 +110,15 @@ static int have_values(struct making *making, struct ids_item *item) {
 }
 
 /* "[12,0,7]" in ps, over all devices, into the run's part of the values. */
-static void add_vector(struct making *making, struct ids_item *item, const char *text, double devices) {
-    const struct ids_table *steps = making->side->runs[making->run].steps;
+static void add_vector(struct making *making, struct ids_item *item, const char *text) {
+    const struct ids_side_run *run = &making->side->runs[making->run];
     size_t step = 0;
-    for (const char *at = text; *at && step < steps->row_count; at++) {
+    for (const char *at = text; *at && step < run->steps->row_count; at++) {
         if (*at < '0' || *at > '9') continue;
         double value = 0;
         while (*at >= '0' && *at <= '9') value = value * 10 + (*at++ - '0');
-        item->values[making->first_step + step++] += value / devices;
+        item->values[making->first_step + step] += value / ids_step_devices(run, step);
+        step++;
         if (!*at) break;
     }
 }
@@ -154,7 +155,7 @@ static int step_row(struct step_rows *rows, size_t op, size_t *ret_row) {
 static double without_op(const struct ids_side_run *run, const struct step_rows *rows) {
     for (size_t row = rows->op >= 0 ? rows->table->row_count : 0; row--;) {
         if (ids_table_cell(rows->table, row, rows->op)->missing)
-            return number_at(rows->table, row, rows->in_steps) / run->per / run->devices;
+            return number_at(rows->table, row, rows->in_steps) / run->per_device;
     }
     return 0;
 }
@@ -190,19 +191,20 @@ static int add_row(struct making *making, const struct ids_table *table, const s
         count = number_at(table, row, columns->count_in_steps);
         squares = number_at(table, row, columns->squares);
     }
-    double per = sum / run->per / run->devices;
+    double per = sum / run->per_device;
     item->time_ps += per * run->weight;
-    item->count += count / run->per / run->devices * run->weight;
+    item->count += count / run->per_device * run->weight;
     if (side->by_run) {
         if (!have_values(making, item)) return -1;
         item->values[run->recording] += per * run->weight * (double)side->recording_count;
     } else if (side->per_step && *vector) {
         if (!have_values(making, item)) return -1;
-        add_vector(making, item, vector, run->devices);
+        add_vector(making, item, vector);
     } else if (side->per_step && !isnan(squares) && squares >= 0 && side->run_count == 1) {
         /* Of several rows put together only the sums add up, not the squares. */
-        item->squares = item->step_count > 0 ? -1 : squares * 1e24 / (run->devices * run->devices);
-        item->step_sum = sum / run->devices;
+        double devices = run->per_device / run->per;
+        item->squares = item->step_count > 0 ? -1 : squares * 1e24 / (devices * devices);
+        item->step_sum = sum / devices;
         item->step_count = run->per;
     }
     return 0;

@@ -35,6 +35,7 @@ int ids_side_init(struct ids_side *side, const char *label, const struct ids_rep
             .steps = steps && steps->row_count ? steps : NULL,
             .devices = active_devices(reports[i]),
             .per = 1,
+            .per_device = active_devices(reports[i]),
             .per_window = 1,
             .recording = i,
             .weight = 1 / (double)count,
@@ -73,6 +74,18 @@ static void weigh(struct ids_side *side) {
     }
 }
 
+double ids_step_devices(const struct ids_side_run *run, size_t row) {
+    int column = ids_table_column(run->steps, "devices"); /* reports of older versions have none */
+    const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(run->steps, row, column);
+    return cell && !cell->missing && cell->i > 0 ? (double)cell->i : run->devices;
+}
+
+void ids_side_run_settle(struct ids_side_run *run, int per_step) {
+    run->per = per_step ? (double)run->steps->row_count : 1;
+    run->per_device = per_step ? 0 : run->devices;
+    for (size_t row = 0; per_step && row < run->steps->row_count; row++) run->per_device += ids_step_devices(run, row);
+}
+
 void ids_sides_settle(struct ids_side *const *sides, size_t count, enum ids_recording_unit recordings) {
     int per_step = 1, by_run = 1;
     for (size_t s = 0; s < count; s++) {
@@ -87,7 +100,7 @@ void ids_sides_settle(struct ids_side *const *sides, size_t count, enum ids_reco
         for (size_t i = 0; i < sides[s]->run_count; i++) {
             struct ids_side_run *run = &sides[s]->runs[i];
             double recorded = 0;
-            run->per = per_step ? (double)run->steps->row_count : 1;
+            ids_side_run_settle(run, per_step);
             run->per_window =
                 per_step && ids_run_metric(run, "steps.count", &recorded) ? fmax(run->per, recorded) : run->per;
         }

@@ -16,6 +16,8 @@ struct ids_side_run {
     const char *lacks;             /* what its format does not hold, as a sentence; NULL: nothing */
     double devices;                /* those that did something */
     double per;                    /* what sums over the steps are divided by: steps, or 1 */
+    double per_device;             /* what sums over the steps and devices are divided by: how many times a device had a
+                                    * step, of which a host that is recorded for part of the run has fewer */
     double per_window;             /* what sums over the window are divided by: with the step that the window opened
                                     * in, which is in no mean */
     size_t recording;              /* the number of the recording that it is a window of */
@@ -52,6 +54,10 @@ void ids_sides_settle(struct ids_side *const *sides, size_t count, enum ids_reco
 int ids_side_metric(const struct ids_side *side, const char *id, double *ret_mean);
 /* The number of a metric of one run. */
 int ids_run_metric(const struct ids_side_run *run, const char *id, double *ret_value);
+/* How many devices have work in a step, by its row of the table steps. */
+double ids_step_devices(const struct ids_side_run *run, size_t row);
+/* What sums of a run are divided by, of one that is compared per step or not. */
+void ids_side_run_settle(struct ids_side_run *run, int per_step);
 /* Why there is none, from the first run with a reason; or NULL. */
 const char *ids_side_reason(const struct ids_side *side, const char *id);
 

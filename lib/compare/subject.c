@@ -184,7 +184,7 @@ static const char *of_items(const struct ids_subject *subject, const struct ids_
     struct ids_items items;
     struct ids_error err;
     size_t found = 0;
-    own.per = run->steps ? (double)run->steps->row_count : 1;
+    ids_side_run_settle(&own, run->steps != NULL);
     *ret_value = 0;
     if (ids_items_make(&side, kind, texts, &items, &err)) {
         texts->out_of_memory = 1;

@@ -2,6 +2,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/base/vec.h"
+#include "lib/model/alike_hosts.h"
 #include "lib/model/allocations.h"
 #include "lib/model/builder_parts.h"
 #include "lib/model/clocks.h"
@@ -210,6 +211,7 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
     if (!code) code = say_bound(builder, err);
     if (!code) code = ids_join_run(&builder->join, &builder->calls, builder->trace, err);
     if (!code && ids_allocations_finish(builder->trace)) code = ids_no_memory(err);
+    if (!code) code = ids_alike_hosts_say(builder->trace, err);
     if (!code) code = ids_clocks_align(builder->trace, err);
     if (code) return code;
     for (size_t d = 0; d < builder->trace->device_count; d++) {

@@ -172,6 +172,15 @@ for path in (cut, SCRATCH / 'cut-parts'):
     texts = [diag['text'] for diag in json.loads(idsprof('report', '--json', path).stdout)['diag']]
     same('in JSON', [sum(word in text for text in texts) for word in ('short: the file', 'bad1.xplane.pb', 'bad2.xplane.pb')], [1, 1, 1])
 
+# A profile that is there twice under two names counts as two hosts, and that is said, of partials too; other hosts are not alike.
+twins = SCRATCH / 'twins'
+for name, source in {'a': CPU1, 'a_copy': CPU1, 'b': CPU8}.items():
+    put(twins / 'run' / f'{name}.xplane.pb', source)
+    partial(twins / 'run' / f'{name}.xplane.pb', twins / 'parts' / f'{name}.idspart')
+for path in (twins / 'run', twins / 'parts'):
+    texts = [diag['text'] for diag in report(path)['diag']]
+    same('what is said of copies', [text[:22] for text in texts if 'is recorded as' in text], ["'a_copy' is recorded a"])
+
 # A partial of another version among others.
 old = SCRATCH / 'old'
 plain, at = gzip.decompress(one.read_bytes()), len('idsprof-partial ')

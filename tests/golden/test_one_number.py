@@ -69,7 +69,7 @@ class Run:
         for row in rows(self.ops, 'op_steps') if 'op_steps' in self.ops['tables'] else []:
             if row['op'] is None:
                 continue
-            op, per = ops[int(row['op'])], len(self.steps) * self.devices
+            op, per = ops[int(row['op'])], sum(row['devices'] for row in self.steps)
             key = op['name'], op['module'], op['op_name']
             found[key] = None if key in found else (Decimal(row['in_steps']) / per, Decimal(row['count_in_steps']) / per)
         return found

@@ -258,14 +258,28 @@ START_TEST(told_compilations_have_a_place) {
 END_TEST
 
 START_TEST(a_host_that_does_not_record_is_the_profilers) {
-    /* both windows are the run's [0,1000]; b's file goes from 400 to 700 */
+    /* both windows are the run's [0,1000]; of b's file, from 600 to 700, nobody knows whether it was recorded longer */
+    make("host a start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n0us 1000us k1 correlation_id=1\n"
+         "plane /host:CPU\nline 9 t\n0us 1us cudaLaunchKernel correlation_id=1\n"
+         "host b start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n600us 100us k1 "
+         "correlation_id=1\n");
+    ck_assert_str_eq(ledger_of(1, 0, INT64_MAX),
+                     "profiler recording not open [0,600)\nwork.compute k1 [600,700)\nprofiler recording not open "
+                     "[700,1000)");
+    done();
+}
+END_TEST
+
+START_TEST(a_host_has_the_time_that_it_was_recorded_in) {
+    /* the run's window is [0,1000]; b's file goes from 400 to 750. Its launch takes many times as long as its other
+     * call. */
     make("host a start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n0us 1000us k1 correlation_id=1\n"
          "plane /host:CPU\nline 9 t\n0us 1us cudaLaunchKernel correlation_id=1\n"
          "host b start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n600us 100us k1 correlation_id=1\n"
-         "plane /host:CPU\nline 9 t\n400us 200us cudaLaunchKernel correlation_id=1\n");
+         "plane /host:CPU\nline 9 t\n400us 200us cudaLaunchKernel correlation_id=1\n749us 1us cudaGetLastError\n");
     ck_assert_str_eq(ledger_of(1, 0, INT64_MAX),
-                     "profiler recording not open [0,400)\nhost.dispatch cudaLaunchKernel [400,600)\n"
-                     "work.compute k1 [600,700)\nprofiler recording not open [700,1000)");
+                     "host.runtime cudaLaunchKernel [400,600)\nwork.compute k1 [600,700)\nhost.unknown [700,749) "
+                     "unknown\nhost.dispatch cudaGetLastError [749,750)");
     done();
 }
 END_TEST
@@ -519,7 +533,8 @@ IDS_RUN_SUITE("ledger", before_a_launch_the_time_is_the_hosts, python_is_the_pro
               inside_and_behind_a_launch, a_short_gap_is_the_price_of_a_launch, launching_after_a_wait_is_the_waits,
               first_use_is_the_runtimes, a_rare_long_call_is_a_first_use, two_moments_are_one_wait,
               a_pool_thread_puts_data, between_frames_python_runs, told_compilations_have_a_place,
-              a_host_that_does_not_record_is_the_profilers, calls_that_compile_are_compiling,
-              what_runs_counts_before_what_waits, the_last_to_come_is_waited_for, late_is_who_did_more,
-              who_waits_for_whom, more_work_than_the_others_is_advised_on, compute_is_said_first_where_it_is_nearly_all,
-              gaps_of_a_tpu, every_account_has_its_words, gaps_of_few_devices_are_held)
+              a_host_that_does_not_record_is_the_profilers, a_host_has_the_time_that_it_was_recorded_in,
+              calls_that_compile_are_compiling, what_runs_counts_before_what_waits, the_last_to_come_is_waited_for,
+              late_is_who_did_more, who_waits_for_whom, more_work_than_the_others_is_advised_on,
+              compute_is_said_first_where_it_is_nearly_all, gaps_of_a_tpu, every_account_has_its_words,
+              gaps_of_few_devices_are_held)
