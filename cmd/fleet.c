@@ -25,7 +25,7 @@ static const struct fleet_options defaults = {.processes = NOT_GIVEN, .retries =
 static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 0, "scheduler", "ADDRESS", "let workers of this scheduler of Dask do the work, as tcp://HOST:8786",
      AT(scheduler), NULL},
-    {IDS_OPT_COUNT, 0, "processes", "N", "processes of this machine; 0: threads of one (4, or fewer processors)",
+    {IDS_OPT_COUNT, 0, "processes", "N", "processes at once on this machine (as many as it has processors)",
      AT(processes), NULL},
     {IDS_OPT_TEXT, 0, "cache", "URL", "where partials and reports are kept (~/.cache/idsprof-fleet)", AT(cache), NULL},
     {IDS_OPT_COUNT, 0, "retries", "N", "further tries of a file after its store or its worker failed (2)", AT(retries),
@@ -113,6 +113,8 @@ static int hand_over(struct words *words, struct ids_error *err) {
         "except ImportError as error:\n"
         "    os.write(2, (\"idsprof: fleet: the Python module lacks (%s): %s -m pip install 'idsprof[fleet]'\\n\"\n"
         "                 % (error, sys.executable)).encode())\n"
+        "    sys.exit(2)\n"
+        "except KeyboardInterrupt:\n"
         "    sys.exit(2)\n"
         "sys.exit(main())\n";
     char python[PATH_MAX], module[PATH_MAX];

@@ -68,6 +68,8 @@ def check_names():
     two = find({'s3://b/x/r': ('b/x/r', ['b/x/r/1/h.xplane.pb', 'b/x/r/2/h.xplane.pb'], False), 's3://b/y/r': ('b/y/r', ['b/y/r/1/h.xplane.pb'], False),
                 's3://b/x/r/1/h.xplane.pb': ('b/x/r/1', ['b/x/r/1/h.xplane.pb'], True)})
     check(len(two.runs) == 3 and len({one.name for one in two.runs}) == 3, 'of two folders', [(one.name, one.url) for one in two.runs])
+    odd = find({'s3://b/L[1] *?/x.xplane.pb': ('b/L[1] *?', ['b/L[1] *?/x.xplane.pb'], True), 's3://b/N[1] *?': ('b/N[1] *?', ['b/N[1] *?/h0.xplane.pb'], False)})
+    check([one.name for one in odd.runs] == ['x', 'N[1] *?'], 'names with characters of patterns', odd.runs)
     named = find({'s3://b/any.bin': ('b', ['b/any.bin'], True)})
     check([one.url for one in named.runs] == ['s3://b/any.bin'], 'a file that is named', named)
     nothing = find({'s3://b/none': ('b/none', [], False)})
@@ -116,6 +118,12 @@ def check_store():
     check(second.get(key, 'part') is None and not second.has(key, 'part'), 'a damaged partial is taken')
     second.put(key, 'part', b'other')
     check(store.Store(place).get(key, 'part') == b'other' and len(os.listdir(place)) == 1, 'another partial of one key', os.listdir(place))
+    shutil.rmtree(place)        # stands for a disk that is full
+    try:
+        second.put(key, 'report', b'content')
+        check(False, 'what cannot be kept is not said')
+    except store.Error as error:
+        check(place in str(error) and '--cache' in str(error) and not second.has(key, 'report'), 'what cannot be kept', error)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------
@@ -160,6 +168,9 @@ def check_slow():
     check([row['name'] for row in told['runs'] if row['slow']] == ['late'], 'three are enough')
     told = summary.summarize(rows_of({**{'run_%d' % number: usual(number) for number in range(2)}, 'late': report(0.2, {'work.compute': 0.2})}))
     check(not [row for row in told['runs'] if row['slow']], 'two are not enough')
+    few = [report(0.001 * step, {'work.compute': 0.001 * step}) for step in (100, 105, 111, 130)]       # 3.4 spreads from three
+    told = summary.summarize(rows_of({'run_%d' % number: one for number, one in enumerate(few)}))
+    check(not [row for row in told['runs'] if row['slow']], 'noise of three is taken for the spread of many')
     apart = [report(0.1 * (1 + number % 3), {'work.compute': 0.1}) for number in range(9)]
     told = summary.summarize(rows_of({'run_%d' % number: one for number, one in enumerate(apart)}))
     check(not [row for row in told['runs'] if row['slow']], 'runs that differ anyway')

@@ -2,10 +2,11 @@
 """The folder of idsprof.lake, without DuckDB: files of any kind take the place of Parquet. A writer that ends at any rename leaves runs whole,
 the next one finishes what it began; a run replaces itself and what it has no more; a namesake from elsewhere stays. peers.lake looks at rows.
 
-Environment: IDS_BUILD_DIR, TMPDIR.
+Environment: IDS_SOURCE_DIR, IDS_BUILD_DIR, TMPDIR.
 """
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -143,12 +144,34 @@ def check_views(scratch):
     refused("no run 'nobody'", lake.Lake(folder).views, 'nobody')
 
 
+def check_words(scratch):
+    """What cannot be read is listed beside what can, and is said in the program's words."""
+    empty, source = os.path.join(scratch, 'nights', 'empty.xplane.pb'), os.environ['IDS_SOURCE_DIR']
+    os.makedirs(os.path.dirname(empty))
+    open(empty, 'w').close()
+    check(len(lake.runs_of(os.path.dirname(empty))) == 1, 'a run that cannot be read is not listed')
+    for path, words in ((empty, 'the file is empty'), (os.path.dirname(empty), "'%s': the file is empty" % empty)):
+        try:
+            lake.import_run(lake.runs_of(path)[0], os.path.join(scratch, 'run.db'))
+            check(False, 'an empty file is imported')
+        except lake.Error as error:
+            check(str(error) == words, 'an empty file', error)
+    shutil.copytree(os.path.join(source, 'testdata/cpu1_plain'), os.path.join(scratch, 'nights', 'good'))
+    check(len(lake.runs_of(os.path.dirname(empty))) == 2, 'a good run beside it is not listed')
+    try:
+        lake.runs_of(os.path.join(scratch, 'nowhere'))
+        check(False, 'what is not there is listed')
+    except lake.Error as error:
+        check('nowhere' in str(error) and 'said nothing' not in str(error), 'what is not there', error)
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         check_ends(scratch)
         check_living(scratch)
         check_versions(scratch)
         check_views(scratch)
+        check_words(scratch)
     keys = {lake.key_of(name, source) for name, source in (('a', '/x'), ('a', '/y'), ('b', '/x'), ('a', '/x'))}
     check(len(keys) == 3, 'keys', keys)
     check(lake.key_of('a b/ü=', '/x').rpartition('-')[0] == 'a_b___', lake.key_of('a b/ü=', '/x'))

@@ -123,20 +123,24 @@ def is_database(path):
 def runs_of(path):
     """The names of the runs that `idsprof list` finds below a path."""
     done = subprocess.run([idsprof._program(), 'list', '--json', path], capture_output=True, text=True)
-    if done.returncode == 2:
-        raise Error(_said(done.stderr))
-    return [run['path'] for run in json.loads(done.stdout)['runs']]
+    runs = [run['path'] for run in json.loads(done.stdout or '{"runs": []}')['runs']]
+    if done.returncode == 2 and not runs:       # a run that cannot be read is listed, and the import of it says why
+        raise Error(said(done.stderr, path))
+    return runs
 
 
 def import_run(path, database):
     """`idsprof import` of one run."""
     done = subprocess.run([idsprof._program(), 'import', path, '-o', database, '--quiet', '--force'], capture_output=True, text=True)
     if done.returncode:
-        raise Error(_said(done.stderr))
+        raise Error(said(done.stderr, path))
 
 
-def _said(text):
-    return re.sub('^idsprof: (error: )?', '', text.strip().splitlines()[-1] if text.strip() else 'idsprof said nothing')
+def said(text, path=None):
+    """The last message of the program, without its name; and without the path that it is about, where that stands before it anyway."""
+    lines = [line for line in text.strip().splitlines() if line.startswith('idsprof: ')] or text.strip().splitlines()
+    message = re.sub(r'^idsprof: (?:[a-z]+: )?(?:error: )?', '', lines[-1]) if lines else 'idsprof said nothing'
+    return message.removeprefix("'%s': " % path)
 
 
 def key_of(name, source):

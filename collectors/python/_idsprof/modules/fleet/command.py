@@ -1,5 +1,7 @@
 """The command: `idsprof fleet`, or `python -m idsprof.fleet`."""
 import argparse
+import os
+import signal
 import sys
 
 from idsprof import lake
@@ -14,8 +16,8 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog='idsprof fleet', allow_abbrev=False, description='Many runs in buckets and folders, read by many processes.')
     parser.add_argument('verb', choices=VERBS, metavar='report|diff|query')
     parser.add_argument('operands', nargs='+', metavar='URL', help='a file, folder or pattern: a path, s3://, gs://, http://, ...')
-    parser.add_argument('--scheduler', metavar='ADDRESS', help='a scheduler of Dask, tcp://HOST:8786 (else processes of this machine)')
-    parser.add_argument('--processes', type=int, metavar='N', help='processes of this machine; 0: threads of one (4, or fewer cores)')
+    parser.add_argument('--scheduler', metavar='ADDRESS', help='a scheduler of Dask, tcp://HOST:8786 (else this machine does it)')
+    parser.add_argument('--processes', type=int, metavar='N', help='processes at once on this machine (as many as it has processors)')
     parser.add_argument('--cache', metavar='URL', help='where partials are kept (~/.cache/idsprof-fleet)')
     parser.add_argument('--retries', type=int, default=RETRIES, metavar='N', help='tries of a file after its store or worker failed (2)')
     parser.add_argument('-r', '--run', metavar='NAME', help='report: all of one run')
@@ -101,13 +103,37 @@ def query(options):
     return end(fleet, options)
 
 
+class Ended(KeyboardInterrupt):
+    """A signal that ends the command as Ctrl-C does: what is at work is ended, and what it wrote is removed."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+
+def _end(number, _):
+    signal.signal(number, signal.SIG_DFL)       # another one ends it at once
+    raise Ended(number)
+
+
+def _leave(number):
+    """Without waiting for threads that a store keeps."""
+    sys.stderr.flush()
+    if number:
+        os.kill(os.getpid(), number)
+    os._exit(2)
+
+
 def main(arguments=None):
     options = parse(arguments)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _end)
     try:
         return {'report': report, 'diff': diff, 'query': query}[options.verb](options)
     except (Error, lake.Error, OSError) as error:
         say(str(error))
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as ended:
         say('stopped; what was read is kept')
-        return 2
+        return _leave(getattr(ended, 'number', None))

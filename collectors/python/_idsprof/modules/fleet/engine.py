@@ -1,18 +1,21 @@
-"""Jobs on workers, by Dask: as many at once as there are workers, and again what may succeed in another try."""
+"""Jobs on this machine, or on workers of Dask: as many at once as there are workers, and again what may succeed in another try."""
+import concurrent.futures
 import contextlib
 import functools
-import logging
+import itertools
 import os
-import signal
+import shutil
 import sys
 import tempfile
 import threading
+import time
 
+from idsprof.fleet import program
 from idsprof.fleet.errors import Error, needed, reason
 from idsprof.fleet.work import Answer
 
 AT_ONCE = 500           # jobs that Dask knows of: their answers wait in workers' memory
-PROCESSES_MOST = 4      # of this machine: the program does the work, and each has threads
+END_SECONDS = 3         # for what is at work when the command is ended
 
 
 class Progress:
@@ -42,59 +45,73 @@ class Progress:
             self.stream.flush()
 
 
+# --- on this machine ----------------------------------------------------------------------------------------------------
+
+def processes_of(processes, jobs):
+    """How many processes of the program run at once."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1
+    return max(1, min(jobs, processes or cores))
+
+
 @contextlib.contextmanager
-def client_of(client=None, scheduler=None, processes=None, jobs=PROCESSES_MOST):
-    """A client of Dask: the one that is given, of the scheduler at an address, or of a cluster of this machine that ends with it."""
+def threads(count):
+    """Threads that each run the program, and a folder for what they write. The work is done by the program's processes, so no worker of
+    Python's is needed, and nothing listens. What ends this block early ends those processes; a store that does not answer is not waited for."""
+    going, scratch = set(), tempfile.mkdtemp(prefix='idsprof-fleet-')
+    pool = concurrent.futures.ThreadPoolExecutor(count, initializer=program.belong, initargs=(going,))
+    try:
+        yield pool, scratch
+        pool.shutdown()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        ending = threading.Thread(target=pool.shutdown, daemon=True)
+        ending.start()
+        until = time.monotonic() + END_SECONDS
+        while ending.is_alive() and time.monotonic() < until:       # some begin another while they are ended
+            program.end(going)
+            ending.join(0.05)
+        raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def run_here(function, jobs, processes, retries, progress, take):
+    """As run(), by processes of this machine."""
+    count = processes_of(processes, len(jobs))
+    with threads(count) as (pool, scratch):
+        def tried(job):
+            for _ in range(retries + 1):
+                answer = function({**job, 'scratch': scratch})
+                if answer.ok or not answer.again:
+                    break
+            return job, answer
+        waiting = iter(jobs)
+        going = {pool.submit(tried, job) for job in itertools.islice(waiting, 2 * count)}
+        while going:
+            ended, going = concurrent.futures.wait(going, return_when=concurrent.futures.FIRST_COMPLETED)
+            for job, answer in (future.result() for future in ended):
+                progress.step(failed=int(not answer.ok))
+                take(job, answer)
+            going.update(pool.submit(tried, job) for job in itertools.islice(waiting, len(ended)))
+
+
+# --- on workers of Dask -------------------------------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def client_of(client, scheduler):
+    """A client of Dask: the one that is given, or one of the scheduler at an address."""
     distributed = needed('distributed')
     if client is not None:
         yield client
         return
-    if scheduler:
-        try:
-            opened = distributed.Client(scheduler, timeout='30s', set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
-            raise Error("no scheduler of Dask answers at '%s' (%s)" % (scheduler, reason(error))) from None
-        with opened:
-            if not opened.scheduler_info()['workers']:
-                print("idsprof: fleet: '%s' has no worker yet; waiting for one" % scheduler, file=sys.stderr)
-            yield opened
-        return
-    with _local(processes, jobs) as opened:
-        yield opened
-
-
-@contextlib.contextmanager
-def _interrupts_left_out():
-    """A terminal's Ctrl-C goes to all processes of a command; those that begin here leave it to this one, which ends them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextlib.contextmanager
-def _local(processes, jobs):
-    """A cluster of this machine, which nothing outside it can reach."""
-    import dask
-    import distributed
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1
-    count = min(jobs, min(PROCESSES_MOST, cores) if processes is None else processes)
-    threads = max(1, -(-cores // max(1, count)))
-    settings = {'distributed.scheduler.allowed-failures': 0, 'distributed.comm.timeouts.connect': '120s',
-                'distributed.comm.timeouts.tcp': '300s'}     # a loaded machine is no dead one
-    with tempfile.TemporaryDirectory(prefix='idsprof-dask-') as scratch, dask.config.set(settings):
-        try:
-            with _interrupts_left_out():
-                cluster = distributed.LocalCluster(n_workers=max(1, count), threads_per_worker=threads, processes=count > 0, dashboard_address=None,
-                                                   host='127.0.0.1' if count else None, local_directory=scratch, silence_logs=logging.CRITICAL)
-        except (RuntimeError, OSError, TimeoutError) as error:
-            raise Error('no processes could be started (%s): --processes 0 uses threads; a script guards its main part by if __name__ == "__main__"' % reason(error)) from None
-        with cluster, distributed.Client(cluster, set_as_default=False) as opened:
-            yield opened
+        opened = distributed.Client(scheduler, timeout='30s', set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise Error("no scheduler of Dask answers at '%s' (%s)" % (scheduler, reason(error))) from None
+    with opened:
+        if not opened.scheduler_info()['workers']:
+            print("idsprof: fleet: '%s' has no worker yet; waiting for one" % scheduler, file=sys.stderr)
+        yield opened
 
 
 def _answer(job, future):

@@ -1,6 +1,5 @@
 """What fails, and what it needs."""
 import importlib
-import re
 import sys
 
 NEEDED = "this needs %s: %s -m pip install 'idsprof[fleet]'"
@@ -24,9 +23,3 @@ def reason(error):
     if not lines:
         return kind
     return lines[0] if isinstance(error, Error) else '%s: %s' % (kind, lines[0][:300])
-
-
-def said(text):
-    """The last message of the program, without its name."""
-    lines = [line for line in text.strip().splitlines() if line.startswith('idsprof: ')] or text.strip().splitlines()
-    return re.sub(r'^idsprof: (?:[a-z]+: )?(?:error: )?', '', lines[-1]) if lines else 'idsprof said nothing'

@@ -11,8 +11,9 @@ import os
 import re
 import tempfile
 
+from idsprof import lake
 from idsprof.fleet import program
-from idsprof.fleet.errors import Error, needed, reason, said
+from idsprof.fleet.errors import Error, needed, reason
 
 ENDINGS = ('.xplane.pb', '.xplane.pb.gz', '.json', '.json.gz')      # what `idsprof list` looks for (api.fleet holds it against that)
 NAMED = re.compile(r'(?:\.xplane\.pb|(?<!\.pt)\.trace\.json)(?:\.gz)?$')     # of these, the endings that say what a file is
@@ -94,18 +95,22 @@ def _listed(url):
         for info in fs.glob(path, detail=True).values():
             infos += _below(fs, info['name']) if info['type'] == 'directory' else [info]
         return fs, base, infos, False
-    if _is_file(fs, path):
+    if _is_file(fs, path) or _is_local(fs) and os.path.lexists(path) and not os.path.isdir(path):     # a worker says what it is
         return fs, path.rsplit('/', 1)[0], [fs.info(path)], True
     return fs, path.rstrip('/'), _below(fs, path), False
 
 
 # --- stand-ins ----------------------------------------------------------------------------------------------------------
 
+def _is_sound(name):
+    """Whether a file of a disk can be called so."""
+    return name not in ('', '.', '..') and '\0' not in name and len(name.encode('utf-8', 'surrogateescape')) <= 255
+
+
 def _parts(base, name):
     """Where a stand-in lies below its folder; None where no file of a disk can be called so."""
     parts = name.removeprefix(base).removeprefix('/').split('/')
-    sound = all(part not in ('', '.', '..') and '\0' not in part and len(part.encode('utf-8', 'surrogateescape')) <= 255 for part in parts)
-    return parts if sound else None
+    return parts if all(map(_is_sound, parts)) else None
 
 
 def _stand_in(place, is_generic):
@@ -127,7 +132,8 @@ class _StandIns:
 
     def add(self, url, found):
         fs, base, infos, is_named = _listed(url)
-        root = os.path.join(self.scratch, str(len(self.roots)), re.sub(r'[^A-Za-z0-9._-]', '_', base.rsplit('/', 1)[-1])[:80] or 'root')
+        name = base.rsplit('/', 1)[-1]
+        root = os.path.join(self.scratch, str(len(self.roots)), name if _is_sound(name) else 'root')
         self.roots.append((root, url))
         os.makedirs(root)
         count = 0
@@ -173,7 +179,7 @@ def _runs(stand_ins, found):
     try:
         listing = json.loads(output)
     except ValueError:
-        raise Error('idsprof list failed: %s' % said(said_there)) from None
+        raise Error('idsprof list failed: %s' % lake.said(said_there)) from None
     taken = set()
     for run in listing['runs']:
         files = [place for place in run['files'] if place in stand_ins.of]

@@ -1,5 +1,5 @@
 """The steps of a fleet's report: find, make the partials that are missing, put those of a run together, sum up."""
-import concurrent.futures
+import functools
 import gzip
 import json
 import os
@@ -7,7 +7,7 @@ import tempfile
 
 from idsprof import lake
 from idsprof.fleet import engine, files, program, store, summary
-from idsprof.fleet.errors import Error, said
+from idsprof.fleet.errors import Error
 from idsprof.fleet.work import add_rows, make_part
 
 RETRIES = 2
@@ -29,7 +29,7 @@ def _folder_of(folder, name):
 class Fleet:
     """Runs at URLs, read once.
 
-    client, scheduler: of Dask, where work shall be done; else `processes` of this machine (0: threads of this process).
+    client, scheduler: of Dask, where work shall be done; else `processes` of this machine (None: as many as it has processors).
     cache: the folder of what was read, a path or a URL. retries: of a file, when its store or its worker failed.
     """
 
@@ -71,7 +71,10 @@ class Fleet:
     def _work(self, function, what, jobs, take):
         progress = self.progress(what, len(jobs))
         try:
-            with engine.client_of(self.client, self.scheduler, self.processes, len(jobs)) as client:
+            if self.client is None and not self.scheduler:
+                engine.run_here(function, jobs, self.processes, self.retries, progress, take)
+                return
+            with engine.client_of(self.client, self.scheduler) as client:
                 engine.run(function, jobs, client, self.retries, progress, take)
         finally:
             progress.end()
@@ -103,20 +106,20 @@ class Fleet:
     def _report_key(self, keys):
         return store.key_of('report', program.build(), *keys)
 
-    def _make_report(self, run, keys):
-        with tempfile.TemporaryDirectory(prefix='idsprof-fleet-') as folder:
+    def _make_report(self, run, keys, scratch):
+        with tempfile.TemporaryDirectory(dir=scratch) as folder:
             place = _folder_of(folder, run.name)
             if self._fetch(keys, place) < len(keys):
                 return None                 # read them again
             status, output, words = program.run(['report', '--json', '--no-cache', place])
         if status:
-            raise Error(said(words))
+            raise Error(lake.said(words))
         self.store.put(self._report_key(keys), REPORT, gzip.compress(output, 6, mtime=0))
         return json.loads(output)
 
-    def _report(self, run, keys):
+    def _report(self, run, keys, scratch):
         kept = self.store.get(self._report_key(keys), REPORT)
-        report = json.loads(gzip.decompress(kept)) if kept is not None else self._make_report(run, keys)
+        report = json.loads(gzip.decompress(kept)) if kept is not None else self._make_report(run, keys, scratch)
         if report:      # not those of the partials
             report['run'].update(name=run.name, path=run.url)
             sizes = [file.size for file, key in zip(run.files + run.beside, self._keys([run])[0]) if key in keys]
@@ -133,8 +136,8 @@ class Fleet:
         for _ in range(2):                  # partials that are damaged are made again, once
             self.make_parts(lacking)
             lacking = []
-            with concurrent.futures.ThreadPoolExecutor(REPORTS_AT_ONCE) as pool:
-                for run, (answer, is_made) in zip(asked, pool.map(lambda run: self._try_report(run, of), asked)):
+            with engine.threads(REPORTS_AT_ONCE) as (pool, scratch):
+                for run, (answer, is_made) in zip(asked, pool.map(functools.partial(self._try_report, of=of, scratch=scratch), asked)):
                     if is_made:
                         answers[run.url] = answer
                     elif is_made is None:
@@ -144,11 +147,11 @@ class Fleet:
             asked = lacking
         return [(run, answers[run.url]) for run in runs if run.url in answers]
 
-    def _try_report(self, run, of):
+    def _try_report(self, run, of, scratch):
         """What is kept of the report, and True; None where a partial lacks, False where it failed."""
         keys = self._good(self._keys([run])[0])
         try:
-            report = self._report(run, keys) if keys else None
+            report = self._report(run, keys, scratch) if keys else None
         except Error as error:
             self.failures.append((run.url, str(error)))
             return None, False
@@ -232,7 +235,7 @@ def diff(before, after, **options):
     """What `idsprof diff --json` says of two sets of runs, as a dict. Options as of Fleet."""
     status, output, words = compare(Fleet(before, **options), Fleet(after, **options), ['--json'])
     if status == 2:
-        raise Error(said(words))
+        raise Error(lake.said(words))
     return json.loads(output)
 
 

@@ -3,12 +3,14 @@ import functools
 import hashlib
 import os
 import subprocess
+import threading
 
 import idsprof
 
 from idsprof.fleet.errors import Error
 
 SECONDS = 3600      # one run of the program; what takes longer hangs
+_own = threading.local()
 
 
 @functools.lru_cache(maxsize=1)
@@ -21,11 +23,31 @@ def path():
 
 def run(arguments, folder=None, seconds=SECONDS):
     """Its exit status, standard output and standard error. A negative status is a signal."""
-    try:
-        done = subprocess.run([path(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        raise Error('idsprof %s took more than %d s and was ended' % (arguments[0], seconds)) from None
-    return done.returncode, done.stdout, done.stderr.decode('utf-8', 'replace')
+    going = getattr(_own, 'going', set())
+    with subprocess.Popen([path(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as child:
+        going.add(child)
+        try:
+            output, words = child.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            raise Error('idsprof %s took more than %d s and was ended' % (arguments[0], seconds)) from None
+        except BaseException:
+            child.terminate()
+            child.wait()        # a Ctrl-C would not
+            raise
+        finally:
+            going.discard(child)
+    return child.returncode, output, words.decode('utf-8', 'replace')
+
+
+def belong(going):
+    """What this thread runs from here on is in the set while it runs."""
+    _own.going = going
+
+
+def end(going):
+    for child in list(going):
+        child.terminate()
 
 
 @functools.lru_cache(maxsize=1)

@@ -30,7 +30,7 @@ class Store:
         except Exception as error:
             if isinstance(error, Error):
                 raise
-            raise Error("the partials cannot be kept in '%s' (%s): name another place with --cache" % (url, reason(error))) from None
+            raise self._failed(error) from None
 
     def _list(self):
         try:
@@ -66,7 +66,16 @@ class Store:
     def put(self, key, kind, content):
         """Whole or not at all: a store of objects does so by itself, on a disk by a rename."""
         self.names[key, kind] = hashlib.sha256(content).hexdigest()[:16]
-        path = self._path(key, kind)
+        try:
+            self._write(self._path(key, kind), content)
+        except Exception as error:
+            del self.names[key, kind]
+            raise self._failed(error) from None
+
+    def _failed(self, error):
+        return Error("the partials cannot be kept in '%s' (%s): name another place with --cache" % (self.url, reason(error)))
+
+    def _write(self, path, content):
         if not self.is_local:
             self.fs.pipe_file(path, content)
             return

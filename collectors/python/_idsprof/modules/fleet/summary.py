@@ -3,7 +3,8 @@ import collections
 import statistics
 
 SLOWER = 1.05           # a step this much longer than the median of the runs like it,
-SPREADS = 3             # and this many standard deviations of theirs, makes a run slow
+SPREADS = 3             # and this many spreads of theirs, makes a run slow;
+FEW = 8                 # of n runs that many times 1 + 8 / n: a spread of three is off by more than one of forty
 LIKE_LEAST = 3          # runs that a median is taken of
 OF_NORMAL = 1.4826      # a median absolute deviation times this is a standard deviation
 COMPUTE = 'work.compute'
@@ -70,7 +71,7 @@ def compare(rows):
             middle = statistics.median(others)
             spread = OF_NORMAL * statistics.median(abs(step - middle) for step in others)
             row['factor'] = row['step'] / middle
-            if row['factor'] >= SLOWER and row['step'] - middle > SPREADS * spread:
+            if row['factor'] >= SLOWER and row['step'] - middle > SPREADS * (1 + FEW / len(others)) * spread:
                 row['slow'] = _slow(row, [other for other in group if other is not row], middle)
 
 

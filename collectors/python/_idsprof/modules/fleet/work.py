@@ -3,10 +3,12 @@ errors of stores do not all survive the way from process to process."""
 import dataclasses
 import os
 import socket
+import stat
 import tempfile
 
+from idsprof import lake
 from idsprof.fleet import program
-from idsprof.fleet.errors import Error, needed, reason, said
+from idsprof.fleet.errors import Error, needed, reason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +34,12 @@ def is_local(url):
 
 
 def check_size(place, size):
-    got = os.stat(place).st_size
+    if os.path.islink(place) and not os.path.exists(place):
+        raise Error('a link that leads nowhere')
+    found = os.stat(place)
+    if not stat.S_ISREG(found.st_mode):     # to open a FIFO would wait for ever
+        raise Error('no file, but a FIFO, a socket or a device')
+    got = found.st_size
     if size is not None and got != size:
         raise Changed('it has %d bytes, and %d were listed: it is still written, or the connection broke' % (got, size))
 
@@ -69,7 +76,7 @@ def _part(job, scratch):
     if status < 0:      # for want of memory, mostly; another worker may have more
         return Answer(job['key'], why="idsprof was ended by signal %d on %s" % (-status, socket.gethostname()), again=True)
     if status:
-        words = said(words).replace(source, job['url'])
+        words = lake.said(words, source).replace(source, job['url'])
         return Answer(job['key'], why=words, is_other=job['is_generic'] and 'not a profile' in words)
     with open(part, 'rb') as file:
         return Answer(job['key'], made=file.read())
@@ -77,11 +84,14 @@ def _part(job, scratch):
 
 def _rows(job, scratch):
     """A run whole: what its hosts did is told apart by each other, so it is imported by one worker."""
-    from idsprof import lake
     for url, size in job['files']:
         if not is_local(url):
             _copied(url, size, scratch)
             continue
+        try:
+            check_size(url, size)
+        except Error as error:
+            return Answer(job['key'], why="'%s': %s" % (url, error))
         place = os.path.join(scratch, url.lstrip('/'))
         os.makedirs(os.path.dirname(place), exist_ok=True)
         os.symlink(url, place)
@@ -89,7 +99,7 @@ def _rows(job, scratch):
     database = os.path.join(scratch, '.run.db')
     status, _, words = program.run(['import', run, '-o', database, '--quiet', '--force'], folder=scratch)
     if status:
-        return Answer(job['key'], why=said(words), again=status < 0)
+        return Answer(job['key'], why=lake.said(words, run), again=status < 0)
     try:
         return Answer(job['key'], made=lake.add_database(database, job['lake'], job['url'])[0].encode())
     except lake.Error as error:
@@ -100,7 +110,7 @@ def _do(function, job):
     try:
         if program.version() != job['version']:
             raise Error('%s has %s, and here is %s: install the same' % (socket.gethostname(), program.version(), job['version']))
-        with tempfile.TemporaryDirectory(prefix='idsprof-fleet-') as scratch:
+        with tempfile.TemporaryDirectory(prefix='idsprof-fleet-', dir=job.get('scratch')) as scratch:
             return function(job, scratch)
     except FileNotFoundError:
         return Answer(job['key'], why='it was listed, and is not there any more')
