@@ -144,20 +144,22 @@ static int ended_suddenly(const struct ids_seen *seen) {
 }
 
 /* A process that was killed before its window was closed, or opened, leaves no profile, but perhaps its steps until
- * then. */
-static int left_history(const struct ids_outcome *outcome, const struct ids_seen *seen, const char *folder) {
+ * then; and where windows are judged and none was worth keeping, the steps are what there is to see. */
+static int left_history(const struct ids_outcome *outcome, const struct ids_capture_record *record,
+                        const char *folder) {
     struct ids_report report;
-    if (outcome->files || !ended_suddenly(seen)) return 0;
+    if (outcome->files || !(ended_suddenly(record->seen) || ids_plan_judges(record->plan))) return 0;
     ids_report_init(&report);
     int left = ids_history_of_folder(folder, &report);
     ids_report_done(&report);
     return left;
 }
 
-static void say_history(const char *folder) {
+static void say_history(const char *folder, const struct ids_seen *seen) {
     char quoted[PATH_MAX];
     ids_shell_quote(ids_capture_shown_path(folder), quoted, sizeof quoted);
-    ids_say_wrapped("history", "idsprof report %s draws the steps until then", quoted);
+    ids_say_wrapped("history", "idsprof report %s draws the steps%s", quoted,
+                    ended_suddenly(seen) ? " until then" : "");
 }
 
 /* What ended a program in a shell: the shell's own exit code says it (sh -c 'python train.py; exit $?'). */
@@ -193,12 +195,12 @@ static void conclude(const struct capture *capture, const struct ids_capture_fol
     ids_outcome_find(record, &arena, &outcome);
     record->outcome = &outcome;
     if (record->seen && ids_sidecar_write(record, &err)) warn(&err);
-    int has_history = left_history(&outcome, &seen, folder->path);
+    int has_history = record->seen && left_history(&outcome, record, folder->path);
     int is_kept = capture->settings.keep_empty || outcome.files || has_history || caught_something(folder->path) ||
                   record->lingers || may_catch_more(&seen);
     if (!capture->settings.quiet) say_signal(record->end, &outcome, &seen);
     ids_capture_print(&outcome, is_kept ? ids_capture_shown_path(record->folder) : NULL, capture->settings.quiet);
-    if (has_history && !capture->settings.quiet) say_history(record->folder);
+    if (has_history && !capture->settings.quiet) say_history(record->folder, &seen);
     if (is_kept) {
         ids_capture_folder_tidy(folder);
         if (!capture->settings.quiet)

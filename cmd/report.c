@@ -336,6 +336,19 @@ static int find(const struct operands *operands, struct opened *opened, struct i
     return ids_find_partials(&opened->engine, operands->at, operands->count, &opened->events.list, err);
 }
 
+/* What is newer than the run that is reported, and has no profile. */
+static void note_newer(const struct opened *opened, const char *path, const struct ids_run_files *run) {
+    char command[COMMAND_BYTES], why[256];
+    const char *profile = !run->number && run->file_count && !run->files[0].archive ? run->files[0].path : NULL;
+    char *capture = profile ? ids_newer_history(path, profile) : NULL;
+    if (!capture) return;
+    ids_sidecar_missed(capture, why, sizeof why);
+    ids_command_again("report", capture, NULL, 0, command, sizeof command);
+    ids_engine_note(&opened->engine, "a newer capture has no profile, only the history of steps%s%s: %s draws it",
+                    *why ? ", because " : "", why, command);
+    free(capture);
+}
+
 static int open_report(const struct report_options *options, const struct operands *operands, struct opened *opened,
                        struct ids_error *err) {
     struct ids_params params;
@@ -350,6 +363,7 @@ static int open_report(const struct report_options *options, const struct operan
     ids_note_unreadable(&opened->engine, &opened->events.list);
     code = ids_choose_run(&opened->events.list, options->run, &run, err);
     if (!code && !options->run) ids_note_choice(&opened->engine, &opened->events.list);
+    if (!code && !options->run && operands->count == 1) note_newer(opened, operands->at[0], run);
     if (options->html) params.picture = &opened->picture;
     if (!code) opened->is_stored = run->number != 0;
     if (!code && ids_redact_wanted(&options->redact)) code = begin_redaction(options, opened, run, err);

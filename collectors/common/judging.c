@@ -127,6 +127,7 @@ void ids_judging_say(const struct ids_agent *agent) {
     ids_hello_number(&line, "slow_missed", recorder->slow_missed);
     ids_hello_number(&line, "missed_step", recorder->missed_number);
     ids_hello_number(&line, "missed_ns", recorder->missed_ns);
+    ids_hello_number(&line, "missed_seen_ns", recorder->missed_seen_ns);
     ids_hello_number(&line, "median_ns", ids_median_of(&recorder->medians[0]));
     ids_hello_number(&line, "cost_ns", agent->cost_ns);
     ids_hello_end(&line, agent->hello);

@@ -139,6 +139,15 @@ static void miss(struct ids_recorder *recorder, const struct ids_slow_step *step
     if (step->took_ns <= recorder->missed_ns || !(is_by_rule || recorder->keep)) return;
     recorder->missed_ns = step->took_ns;
     recorder->missed_number = step->number;
+    recorder->missed_seen_ns = 0;
+}
+
+/* The step's window is not kept, because others saw more of theirs: those may be of shorter steps. */
+static void give_up(struct ids_recorder *recorder, int64_t number, int64_t took_ns, int64_t seen_ns) {
+    if (!recorder->keep || took_ns <= recorder->missed_ns) return;
+    recorder->missed_ns = took_ns;
+    recorder->missed_number = number;
+    recorder->missed_seen_ns = seen_ns;
 }
 
 /* Whether the step is slow. */
@@ -221,14 +230,23 @@ int ids_recorder_close(struct ids_recorder *recorder, int64_t now_ns, int64_t wi
     if (recorder->begin_ns && !(is_end && least_kept(recorder))) judge(recorder, now_ns, 1);
     recorder->in_window = 0;
     if (is_asked_for) return 1;
-    if (!recorder->worst.took_ns || seen_of(&recorder->worst) <= least_seen(recorder)) return 0;
+    const struct ids_slow_step *worst = &recorder->worst;
     struct ids_kept_window *least = (struct ids_kept_window *)least_kept(recorder);
+    if (!worst->took_ns) return 0;
+    if (seen_of(worst) <= least_seen(recorder)) {
+        if (worst->took_ns > least_seen(recorder))
+            give_up(recorder, worst->number, worst->took_ns, seen_of(worst));
+        return 0;
+    }
     if (least) {
         *ret_instead = least->window;
+        give_up(recorder, least->number, least->took_ns, least->seen_ns);
     } else if (recorder->kept_count < IDS_KEPT_MAX) {
         least = &recorder->kept[recorder->kept_count++];
     }
-    if (least) *least = (struct ids_kept_window){.window = window, .seen_ns = seen_of(&recorder->worst)};
+    if (least)
+        *least = (struct ids_kept_window){
+            .window = window, .seen_ns = seen_of(worst), .number = worst->number, .took_ns = worst->took_ns};
     /* What is kept now is slower than all that was in no window. */
     if (recorder->missed_ns <= least_seen(recorder)) recorder->missed_ns = 0;
     return 1;

@@ -56,6 +56,19 @@ static const char *say_launches(struct ids_outcome_work *outcome, int64_t median
                             100.0 * (double)slow / (double)steps);
 }
 
+/* The slowest of those in no window: many that are noise are not what matters. */
+static const char *say_slowest(struct ids_outcome_work *outcome) {
+    const struct ids_seen *seen = outcome->record->seen;
+    const struct ids_seen_process *slowest = NULL;
+    for (size_t i = 0; i < seen->count; i++) {
+        const struct ids_seen_process *process = &seen->processes[i];
+        if (process->missed_ns > 0 && (!slowest || process->missed_ns > slowest->missed_ns)) slowest = process;
+    }
+    if (!slowest) return "";
+    return ids_outcome_text(outcome, "; the slowest of them, step %lld, took %s", (long long)slowest->missed_step,
+                            time_text(outcome, slowest->missed_ns));
+}
+
 static void say_missed(struct ids_outcome_work *outcome, int64_t slow, int64_t missed, int64_t median_ns,
                        int64_t steps) {
     const struct ids_plan *plan = outcome->record->plan;
@@ -64,12 +77,13 @@ static void say_missed(struct ids_outcome_work *outcome, int64_t slow, int64_t m
     const char *launches = say_launches(outcome, median_ns, slow, steps);
     ids_outcome_set(
         outcome, "slow_missed",
-        ids_outcome_text(outcome, "%lld of %s in no window%s", (long long)missed,
+        ids_outcome_text(outcome, "%lld of %s in no window%s%s", (long long)missed,
                          slow == 1 ? "1 slow step was"
                                    : ids_outcome_text(outcome, "%s were", IDS_COUNTED(slow, "slow step")),
-                         is_full ? ids_outcome_text(outcome, ": --max %lld was reached", (long long)plan->max) : ""),
+                         is_full ? ids_outcome_text(outcome, ": --max %lld was reached", (long long)plan->max) : "",
+                         say_slowest(outcome)),
         launches  ? launches
-        : is_full ? "a larger --max, or --keep-slowest"
+        : is_full ? "--keep-slowest 1 keeps the slowest; or a rule that fewer steps meet, or a larger --max"
                   : many);
 }
 
@@ -97,12 +111,36 @@ static int say_slower(struct ids_outcome_work *outcome, const struct ids_seen_pr
     const struct ids_plan *plan = outcome->record->plan;
     int64_t least_ns = least_kept_ns(process);
     if (plan->when_ratio || plan->when_ns || !least_ns || process->missed_ns <= least_ns + least_ns / 4) return 0;
+    const char *seen = process->missed_seen_ns > 0
+                           ? ids_outcome_text(outcome, "a window that saw %s of it and is not kept",
+                                              time_text(outcome, process->missed_seen_ns))
+                           : "no window";
     ids_outcome_set(outcome, "slow_missed",
-                    ids_outcome_text(outcome, "step %lld took %s, longer than one that was kept (%s), in no window%s",
+                    ids_outcome_text(outcome, "step %lld took %s, longer than one that was kept (%s), in %s%s",
                                      (long long)process->missed_step, time_text(outcome, process->missed_ns),
-                                     time_text(outcome, least_ns), too_few(outcome, process)),
-                    plan->max_cost < COST_MUCH ? "a larger --max-cost lets more windows open" : NULL);
+                                     time_text(outcome, least_ns), seen, too_few(outcome, process)),
+                    process->missed_seen_ns > 0        ? "--keep-slowest with more windows keeps such ones too"
+                    : plan->max_cost < COST_MUCH ? "a larger --max-cost lets more windows open"
+                                                 : NULL);
     return 1;
+}
+
+/* A process says at its end which slow steps were in no window. */
+static int say_unknown(struct ids_outcome_work *outcome) {
+    const struct ids_seen *seen = outcome->record->seen;
+    if (!ids_plan_judges(outcome->record->plan) || !outcome->out->files || outcome->record->lingers) return 0;
+    for (size_t i = 0; i < seen->count; i++) {
+        const struct ids_seen_process *process = &seen->processes[i];
+        if (process->is_closed || process->tried >= 0 || !process->steps_source) continue;
+        const char *failure = ids_outcome_failure(outcome);
+        ids_outcome_set(outcome, "not_said",
+                        ids_outcome_text(outcome, "not known: %s%s before it could say which slow steps were in no window",
+                                         failure ? "the program ended" : "a process was killed, or ended by os._exit,",
+                                         failure ? failure : ""),
+                        "the report's history has the slow steps, and which are recorded");
+        return 1;
+    }
+    return 0;
 }
 
 int ids_outcome_judged(struct ids_outcome_work *outcome) {
@@ -117,7 +155,7 @@ int ids_outcome_judged(struct ids_outcome_work *outcome) {
         if (process->judged_median_ns > median_ns) median_ns = process->judged_median_ns;
         if (say_slower(outcome, process)) return 1;
     }
-    if (steps < 0) return 0;
+    if (steps < 0) return say_unknown(outcome);
     if (missed > 0) {
         say_missed(outcome, slow, missed, median_ns, steps);
     } else if (!outcome->out->kept && steps <= outcome->record->plan->start_step) {
@@ -131,7 +169,7 @@ int ids_outcome_judged(struct ids_outcome_work *outcome) {
             ids_outcome_text(outcome, "none of %s took longer than %s", IDS_COUNTED(steps, "step"), rule(outcome)),
             "--keep-slowest 3 keeps some windows in any case");
     } else {
-        return 0;
+        return say_unknown(outcome);
     }
     return 1;
 }

@@ -266,6 +266,15 @@ static void ended_suddenly(struct ids_outcome_work *outcome, const struct ids_se
     const char *failure = ids_outcome_failure(outcome), *noted = "";
     int64_t last = last_noted(outcome, process);
     if (last >= 0) noted = ids_outcome_text(outcome, "; step %lld is the last that was noted", (long long)last);
+    if (ids_plan_judges(outcome->record->plan) && last >= start) {
+        ids_outcome_set(outcome, "none_kept",
+                        ids_outcome_text(outcome, "%s%s, and no window was kept until then%s",
+                                         failure ? "the program ended" : "a process was killed, or ended by os._exit",
+                                         failure ? failure : "", noted),
+                        outcome->record->plan->keep_slowest ? "again, with a larger --max-cost: more windows open"
+                                                            : "--keep-slowest 3 keeps some windows in any case");
+        return;
+    }
     ids_outcome_set(outcome, "left_early",
                     failure
                         ? ids_outcome_text(outcome, "the program ended%s before step %lld%s%s", failure,

@@ -137,6 +137,7 @@ static void read_judged(const struct ids_line *line, struct ids_seen_process *pr
     process->slow_missed = ids_line_number(line, "slow_missed");
     process->missed_step = ids_line_number(line, "missed_step");
     process->missed_ns = ids_line_number(line, "missed_ns");
+    process->missed_seen_ns = ids_line_number(line, "missed_seen_ns");
     process->judged_median_ns = ids_line_number(line, "median_ns");
     process->judged_cost_ns = ids_line_number(line, "cost_ns");
 }

@@ -559,6 +559,7 @@ static void judge_missed(const struct ids_history_head *head, const struct steps
         told->is_advice = 1;
         missed.busy = head->watched_ns ? (double)head->full_ns / (double)head->watched_ns : 0;
         missed.others = head->full_ns ? (double)head->others_ns / (double)head->full_ns : 0;
+        missed.is_by_rule = head->when_ns || head->when_ratio;
         told->is_both = text && missed.is_rhythm;
         ids_missed_tell(&missed, told->is_both ? text : NULL, report);
     }

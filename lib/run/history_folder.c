@@ -1,5 +1,6 @@
 #include "lib/run/history_folder.h"
 
+#include "lib/capture/sidecar_head.h"
 #include "lib/run/file_name.h"
 
 #include <dirent.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char notes_name[] = "/.idsprof";
 
@@ -56,4 +58,22 @@ char *ids_history_folder(const char *path) {
     if (folder) closedir(folder);
     free(parent);
     return best;
+}
+
+static int has_profiles(const char *capture) {
+    char *profiles = NULL;
+    if (asprintf(&profiles, "%s/plugins/profile", capture) < 0) return 1;
+    int found = !access(profiles, F_OK);
+    free(profiles);
+    return found;
+}
+
+char *ids_newer_history(const char *path, const char *profile) {
+    struct stat status;
+    char *capture = stat(profile, &status) ? NULL : ids_history_folder(path);
+    if (capture && !has_profiles(capture) && ids_sidecar_is_ended(capture) &&
+        written_at(capture) > (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec)
+        return capture;
+    free(capture);
+    return NULL;
 }

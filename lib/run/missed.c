@@ -118,11 +118,13 @@ static int is_of_garbage(const struct ids_missed *missed) {
 }
 
 /* The machine had no core left for at least half as much of the run as the slow steps take of it, and they take no
- * longer than sharing it makes them. */
+ * longer than sharing it makes them: all together, and those that lose half of the time, which may stand out of many
+ * that are noise. */
 static int is_of_others(const struct ids_missed *missed) {
     enum { SLACK = 2 };
-    double usual_ns = (double)(missed->slow_ns - missed->longer_ns);
-    return !is_of_garbage(missed) && (double)missed->slow_ns * (1 - missed->others) <= SLACK * usual_ns &&
+    double usual_ns = (double)(missed->slow_ns - missed->longer_ns), share = 1 - missed->others;
+    return !is_of_garbage(missed) && (double)missed->slow_ns * share <= SLACK * usual_ns &&
+           (double)missed->took_ns * share <= SLACK * usual_ns / (double)missed->slow &&
            missed->busy * 2 >= (double)missed->longer_ns / (double)missed->total_ns;
 }
 
@@ -139,12 +141,14 @@ static const char *what_to_do(const struct ids_missed *missed, int has_opening, 
                "'step > 2x'";
     if (!is_of_others(missed))
         return ids_report_text(
-            report, "; none like these is measured here%s - record one%s: idsprof capture --when 'step > 2x'",
-            has_opening ? ", and the one that opened the window not whole" : "", has_opening ? " whole" : "");
+            report, "; none like these is measured here%s - record one%s: idsprof capture %s",
+            has_opening ? ", and the one that opened the window not whole" : "", has_opening ? " whole" : "",
+            missed->is_by_rule ? "--keep-slowest 1" : "--when 'step > 2x'");
     return ids_report_text(report,
                            ", while other processes had %s of the machine's cores - run it without them; should steps "
-                           "be slow then too, record one: idsprof capture --when 'step > 2x'",
-                           say_share(report, missed->others));
+                           "be slow then too, record one: idsprof capture %s",
+                           say_share(report, missed->others),
+                           missed->is_by_rule ? "--keep-slowest 1" : "--when 'step > 2x'");
 }
 
 /* 1: advice says what held up the step that the window opened with. It is one of those that lose the time, and its

@@ -37,6 +37,7 @@ struct ids_missed {
     /* For which share of the run all cores were busy, and what share of them other processes had then (machine_load.h);
      * the caller's to set, 0: not known. */
     double busy, others;
+    int is_by_rule; /* the capture had a rule by which steps are slow (--when), and has none like these: likewise */
 };
 
 /* 1 and *ret_missed, where there are such steps; else 0. `rhythm` may be NULL. Without memory there are none. */
