@@ -234,8 +234,7 @@ int ids_recorder_close(struct ids_recorder *recorder, int64_t now_ns, int64_t wi
     struct ids_kept_window *least = (struct ids_kept_window *)least_kept(recorder);
     if (!worst->took_ns) return 0;
     if (seen_of(worst) <= least_seen(recorder)) {
-        if (worst->took_ns > least_seen(recorder))
-            give_up(recorder, worst->number, worst->took_ns, seen_of(worst));
+        if (worst->took_ns > least_seen(recorder)) give_up(recorder, worst->number, worst->took_ns, seen_of(worst));
         return 0;
     }
     if (least) {

@@ -47,8 +47,8 @@ struct ids_recorder {
     struct ids_median medians[2];       /* of steps outside windows and in them */
     int64_t steps;                      /* that have ended */
     int64_t slow, slow_missed;          /* that were slow by the rule; of these, in no window */
-    int64_t missed_ns, missed_number;   /* the slowest of those in no kept window that were worth one; 0: there is none */
-    int64_t missed_seen_ns;             /* so much of it was in a window that is not kept; 0: in none */
+    int64_t missed_ns, missed_number; /* the slowest of those in no kept window that were worth one; 0: there is none */
+    int64_t missed_seen_ns;           /* so much of it was in a window that is not kept; 0: in none */
     /* The step that runs. */
     int64_t begin_ns, number; /* begin_ns 0: none yet */
     int64_t stall_ns;

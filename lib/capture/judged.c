@@ -119,7 +119,7 @@ static int say_slower(struct ids_outcome_work *outcome, const struct ids_seen_pr
                     ids_outcome_text(outcome, "step %lld took %s, longer than one that was kept (%s), in %s%s",
                                      (long long)process->missed_step, time_text(outcome, process->missed_ns),
                                      time_text(outcome, least_ns), seen, too_few(outcome, process)),
-                    process->missed_seen_ns > 0        ? "--keep-slowest with more windows keeps such ones too"
+                    process->missed_seen_ns > 0  ? "a larger --keep-slowest keeps such windows too"
                     : plan->max_cost < COST_MUCH ? "a larger --max-cost lets more windows open"
                                                  : NULL);
     return 1;
@@ -134,7 +134,8 @@ static int say_unknown(struct ids_outcome_work *outcome) {
         if (process->is_closed || process->tried >= 0 || !process->steps_source) continue;
         const char *failure = ids_outcome_failure(outcome);
         ids_outcome_set(outcome, "not_said",
-                        ids_outcome_text(outcome, "not known: %s%s before it could say which slow steps were in no window",
+                        ids_outcome_text(outcome,
+                                         "not known: %s%s before it could say which slow steps were in no window",
                                          failure ? "the program ended" : "a process was killed, or ended by os._exit,",
                                          failure ? failure : ""),
                         "the report's history has the slow steps, and which are recorded");

@@ -43,9 +43,10 @@ struct ids_seen_process {
     int64_t own_begin, own_end;            /* steps at which the program's own profile began and ended; -1: none */
     /* Judged windows: tried and kept; steps, slow ones, slow ones in no window. tried -1: nothing was judged. */
     int64_t tried, kept, judged_steps, slow, slow_missed, judged_median_ns, judged_cost_ns;
-    int64_t missed_step, missed_ns; /* the slowest step in no kept window, of those worth one; missed_ns 0: there is none */
-    int64_t missed_seen_ns;         /* of it, in a window that was not kept; 0 or less: in none */
-    int is_closed;                  /* it ended normally */
+    int64_t missed_step,
+        missed_ns;          /* the slowest step in no kept window, of those worth one; missed_ns 0: there is none */
+    int64_t missed_seen_ns; /* of it, in a window that was not kept; 0 or less: in none */
+    int is_closed;          /* it ended normally */
     struct ids_seen_text *collectors, *facts, *skipped, *notes;
     size_t collector_count, fact_count, skipped_count, note_count;
     size_t collector_room, fact_room, skipped_room, note_room;

@@ -134,21 +134,26 @@ static const char *say_garbage(const struct ids_missed *missed, struct ids_repor
                            say_share(report, (double)missed->garbage_ns / (double)missed->longer_ns));
 }
 
+/* Not by the rule that has just missed them. */
+static const char *how_to_record(const struct ids_missed *missed) {
+    return missed->is_by_rule ? "--keep-slowest 1" : "--when 'step > 2x'";
+}
+
 static const char *what_to_do(const struct ids_missed *missed, int has_opening, struct ids_report *report) {
     if (is_of_garbage(missed))
         return " - make fewer objects in a step, take what stays out of the collector (gc.freeze after setup), or "
                "gc.disable and gc.collect at a step of your choice; where the objects are made: idsprof capture --when "
                "'step > 2x'";
     if (!is_of_others(missed))
-        return ids_report_text(
-            report, "; none like these is measured here%s - record one%s: idsprof capture %s",
-            has_opening ? ", and the one that opened the window not whole" : "", has_opening ? " whole" : "",
-            missed->is_by_rule ? "--keep-slowest 1" : "--when 'step > 2x'");
+        return ids_report_text(report, "; none like these is measured here%s - record one%s: idsprof capture %s",
+                               has_opening ? ", and the one that opened the window not whole" : "",
+                               has_opening ? " whole" : "",
+                               how_to_record(missed));
     return ids_report_text(report,
                            ", while other processes had %s of the machine's cores - run it without them; should steps "
                            "be slow then too, record one: idsprof capture %s",
                            say_share(report, missed->others),
-                           missed->is_by_rule ? "--keep-slowest 1" : "--when 'step > 2x'");
+                           how_to_record(missed));
 }
 
 /* 1: advice says what held up the step that the window opened with. It is one of those that lose the time, and its

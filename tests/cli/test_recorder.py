@@ -165,7 +165,8 @@ def slowest():
 def limits():
     run = Capture(['--when', SLOW, '--max', '1', '--max-cost', '100%'], *loop(80, [30, 50, 70]))
     check(len(run.windows()) == 1 and run.sidecar['missed']['id'] == 'slow_missed', run.err)
-    check(run.line('missed').startswith('2 of 3 slow steps were in no window: --max 1 was reached'), run.err)
+    check(re.match(r'2 of 3 slow steps were in no window: --max 1 was reached; the slowest of them, step [57]0, took [3-9]\d\d(\.\d)? ms; --keep-slowest 1',
+                   run.line('missed')), run.err)
     cheap = Capture(['--when', 'step > 30s', '--max-cost', '0.01%'], *loop(3000, []))
     dear = Capture(['--when', 'step > 30s', '--max-cost', '100%'], *loop(3000, []))
     check(0 < cheap.judged()['tried'] < dear.judged()['tried'] / 2, (cheap.judged(), dear.judged()))
@@ -241,6 +242,30 @@ def killed():
     """What was kept until then stays, with its reason."""
     run = Capture(['--when', SLOW], *loop(60, [40]), 'kill:9')
     check(run.slow_steps() == [40] and run.line('kept').startswith('window 1: step 40 took'), run.err)
+    check(run.line('missed').startswith('not known: the program ended by signal 9 (Killed) before it could say which slow steps were'), run.err)
+    none = Capture(['--when', 'step > 30s'], *loop(60, []), 'sleep:400000', 'kill:9')
+    check(none.line('missed') == 'the program ended by signal 9 (Killed), and no window was kept until then; step 59 is the last that was noted' and
+          none.line('next') == '--keep-slowest 3 keeps some windows in any case' and none.line('history').endswith('draws the steps until then'), none.err)
+
+
+def passed_over():
+    """Where no window is kept the history is, and report says that what it shows is not the newest capture."""
+    first = Capture(['-s', '5', '--steps', '3'], 'step:0:60:100')
+    alone = idsprof('report', first.dir)
+    check(alone.returncode == 0 and 'newer' not in alone.stderr, alone.stderr)
+    for end, why in ([], 'none of 59 steps took longer than 30000 ms'), (['kill:9'], 'the program ended by signal 9 (Killed), and no window was kept'):
+        done = idsprof('capture', '-o', first.dir, '--when', 'step > 30s', '--', DOUBLE, 'wake', 'step:0:60:100', 'sleep:400000', *end)
+        words = re.sub(r'\n +', ' ', done.stderr)
+        folder = re.search(r'idsprof report (\S+) draws the steps', words)
+        check(folder, done.stderr)
+        if not folder:
+            return
+        drawn = idsprof('report', folder[1])
+        check('HISTORY' in drawn.stdout and why in re.sub(r'\n +', ' ', drawn.stderr), (drawn.stdout, drawn.stderr))
+        both = idsprof('report', first.dir)
+        said = re.sub(r'\n +', ' ', both.stderr)
+        check(both.returncode == 0 and f'a newer capture has no profile, only the history of steps, because {why}' in said and
+              f'idsprof report {folder[1]} draws it' in said, both.stderr)
 
 
 # ---- the history ----
@@ -383,7 +408,7 @@ def asks():
     run.wait()
 
 
-for test in (three_of_many, nothing_slow, slowest, like_steps, waited, stands_out, launches_only, limits, chosen, hangs, killed, always_there, every, wishes, on_hosts, found_anywhere, asks):
+for test in (three_of_many, nothing_slow, slowest, like_steps, waited, stands_out, launches_only, limits, chosen, hangs, killed, passed_over, always_there, every, wishes, on_hosts, found_anywhere, asks):
     begin = time.monotonic()
     test()
     print(f'{test.__name__}: {time.monotonic() - begin:.1f} s')

@@ -320,6 +320,21 @@ START_TEST(test_judged_windows) {
     ck_assert_str_eq(outcome.missed, "step 66 took 180 ms, longer than one that was kept (60 ms), in no window; 1 of 3 "
                                      "windows kept");
     plan.keep_slowest = 1;
+    process.missed_seen_ns = 40000000;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed,
+                     "step 66 took 180 ms, longer than one that was kept (60 ms), in a window that saw 40 "
+                     "ms of it and is not kept");
+    ck_assert_str_eq(outcome.remedy, "a larger --keep-slowest keeps such windows too");
+    process.tried = -1; /* it was killed before it could say so */
+    process.is_closed = 0;
+    process.steps_source = "executions";
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.reason, "not_said");
+    ck_assert_str_eq(outcome.missed, "not known: a process was killed, or ended by os._exit, before it could say which "
+                                     "slow steps were in no window");
+    process.tried = 3;
+    process.is_closed = 1;
     process.missed_ns = 74000000; /* less than a quarter longer: chance */
     find_outcome("x", NULL);
     ck_assert_ptr_null(outcome.missed);
@@ -329,7 +344,7 @@ START_TEST(test_judged_windows) {
     process.slow = 3;
     process.slow_missed = 2;
     find_outcome("x", NULL);
-    ck_assert_str_eq(outcome.missed, "2 of 3 slow steps were in no window");
+    ck_assert_str_eq(outcome.missed, "2 of 3 slow steps were in no window; the slowest of them, step 66, took 74 ms");
     ck_assert_str_eq(outcome.remedy, "a larger --max-cost lets more windows open");
     process.judged_median_ns = 6500;
     find_outcome("x", NULL);

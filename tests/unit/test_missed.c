@@ -220,6 +220,21 @@ START_TEST(on_a_busy_machine) {
     missed.busy = missed.others = 1;
     ids_missed_tell(&missed, NULL, &report); /* the only piece there is */
     ck_assert_uint_eq(report.advice_count, 1);
+    report.advice_count = 0;
+    missed.others = 0.85; /* up to 13 times as long */
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what, "run it without them"));
+    report.advice_count = 0;
+    missed.took_ns = 800000000; /* sharing explains those that are noise, not the few that lose half of the time */
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what, "record one: idsprof capture --when 'step > 2x'"));
+    report.advice_count = 0;
+    missed.is_by_rule = 1; /* which has just missed them */
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what, "record one: idsprof capture --keep-slowest 1"));
+    missed.is_by_rule = 0;
+    missed.took_ns = 11000000;
+    report.advice_count = 0;
     missed.others = 0.81; /* 2 / 0.19 is less than the eleven times as long that they take */
     ids_missed_tell(&missed, NULL, &report);
     ck_assert_ptr_nonnull(strstr(report.advice[0].what, alone));

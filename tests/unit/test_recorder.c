@@ -358,6 +358,38 @@ START_TEST(test_keep_slowest) {
 }
 END_TEST
 
+/* The step begins, takes so long, and a window has the last `seen_ms` of it. */
+static int is_kept(int64_t window, int64_t took_ms, int64_t seen_ms) {
+    ids_recorder_open(&r, now + (took_ms - seen_ms) * MS);
+    took(took_ms * MS);
+    return closes(window);
+}
+
+START_TEST(test_slower_than_kept) { /* a window that saw more of a shorter step is kept in place of one of a longer */
+    begin("keep_slowest=1;start_step=10");
+    usual(20);
+    ck_assert_int_eq(is_kept(1, 5, 5), 1);
+    ck_assert_int_eq(is_kept(2, 20, 4), 0);
+    ck_assert_int_eq(r.missed_ns, 20 * MS);
+    ck_assert_int_eq(r.missed_number, r.number - 1);
+    ck_assert_int_eq(r.missed_seen_ns, 4 * MS);
+    ck_assert_int_eq(is_kept(3, 30, 7), 1);
+    ck_assert_int_eq(r.missed_ns, 20 * MS);
+    ck_assert_int_eq(is_kept(4, 9, 9), 1);
+    ck_assert_int_eq(instead, 3);
+    ck_assert_int_eq(r.missed_ns, 30 * MS);
+    ck_assert_int_eq(r.missed_number, r.number - 2);
+    ck_assert_int_eq(r.missed_seen_ns, 7 * MS);
+    ck_assert_int_eq(is_kept(5, 8, 8), 0);
+    ck_assert_int_eq(r.missed_ns, 30 * MS);
+    took(40 * MS);
+    ck_assert_int_eq(r.missed_ns, 40 * MS);
+    ck_assert_int_eq(r.missed_seen_ns, 0);
+    ck_assert_int_eq(is_kept(6, 45, 45), 1); /* slower than all of them */
+    ck_assert_int_eq(r.missed_ns, 0);
+}
+END_TEST
+
 START_TEST(test_slower_than_the_only_one) { /* fewer windows are kept than were asked for */
     begin("keep_slowest=3;start_step=10");
     usual(20);
@@ -520,5 +552,5 @@ END_TEST
 
 IDS_RUN_SUITE("recorder", test_median, test_twice_the_median, test_warm_up, test_the_program_slows_down,
               test_our_own_time, test_profiled_steps_among_themselves, test_deadline, test_beyond_the_budget,
-              test_what_a_window_saw, test_still_running, test_keep_slowest, test_slower_than_the_only_one, test_words,
-              test_history, test_collectives)
+              test_what_a_window_saw, test_still_running, test_keep_slowest, test_slower_than_kept,
+              test_slower_than_the_only_one, test_words, test_history, test_collectives)
