@@ -14,7 +14,7 @@
 
 struct recorded {
     int64_t opened_ps; /* the first sample */
-    int64_t number;
+    int64_t number, slow_number;
     int64_t first_ps;   /* begin of the first annotation */
     int64_t longest_ps; /* from one annotation's begin to the next one's, or one annotation */
     uint32_t first;     /* whose that is */
@@ -30,12 +30,13 @@ static int earlier(const void *a, const void *b) {
 }
 
 static void find_opening(const struct ids_trace *trace, uint32_t host, struct recorded *recorded) {
-    *recorded = (struct recorded){.opened_ps = INT64_MAX, .number = -1, .first_ps = INT64_MAX, .next_ps = INT64_MAX};
+    *recorded = (struct recorded){.opened_ps = INT64_MAX, .number = -1, .slow_number = -1, .first_ps = INT64_MAX, .next_ps = INT64_MAX};
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *track = &trace->tracks[t];
         const struct ids_sampling *sampling = ids_sampling_of(trace, track);
         if (track->host != host || !sampling || sampling->running_step < 0) continue;
         recorded->number = sampling->running_step;
+        recorded->slow_number = sampling->slow_step;
         recorded->is_kept_for = sampling->slow_step == sampling->running_step;
         if (track->first_ps < recorded->opened_ps) recorded->opened_ps = track->first_ps;
     }
@@ -69,6 +70,14 @@ static int find_annotations(const struct ids_steps *steps, uint32_t host, struct
     }
     free(begins);
     return 0;
+}
+
+/* The number is of the step for which the window was to open. On a busy machine it may open when a later one runs; then
+ * the one that it was kept for is no annotated one, because that had begun before. */
+static void find_later(struct recorded *recorded) {
+    if (recorded->slow_number <= recorded->number || recorded->slow_number >= recorded->first_number) return;
+    recorded->number = recorded->slow_number;
+    recorded->is_kept_for = 1;
 }
 
 /* Programs that give each tenth number have the next step ten later. */
@@ -123,8 +132,9 @@ int ids_steps_add_running(struct ids_analysis *analysis, struct ids_error *err) 
         struct recorded recorded;
         find_opening(trace, host, &recorded);
         if (recorded.number < 0) continue;
-        if (find_annotations(steps, host, &recorded) || (is_slowest(&recorded) && add(steps, host, &recorded)))
-            return ids_no_memory(err);
+        if (find_annotations(steps, host, &recorded)) return ids_no_memory(err);
+        find_later(&recorded);
+        if (is_slowest(&recorded) && add(steps, host, &recorded)) return ids_no_memory(err);
     }
     return 0;
 }
