@@ -30,7 +30,8 @@ static int earlier(const void *a, const void *b) {
 }
 
 static void find_opening(const struct ids_trace *trace, uint32_t host, struct recorded *recorded) {
-    *recorded = (struct recorded){.opened_ps = INT64_MAX, .number = -1, .slow_number = -1, .first_ps = INT64_MAX, .next_ps = INT64_MAX};
+    *recorded = (struct recorded){
+        .opened_ps = INT64_MAX, .number = -1, .slow_number = -1, .first_ps = INT64_MAX, .next_ps = INT64_MAX};
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *track = &trace->tracks[t];
         const struct ids_sampling *sampling = ids_sampling_of(trace, track);

@@ -281,7 +281,7 @@ static void ended_suddenly(struct ids_outcome_work *outcome, const struct ids_se
                                            (long long)start, source_words(outcome, process), noted)
                         : ids_outcome_text(outcome, "a process was killed, or ended by os._exit, before step %lld%s%s",
                                            (long long)start, source_words(outcome, process), noted),
-                    "try again with an earlier --start-step");
+                    ids_plan_judges(outcome->record->plan) ? NULL : "try again with an earlier --start-step");
 }
 
 static void never_reached(struct ids_outcome_work *outcome, int64_t start) {

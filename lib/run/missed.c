@@ -147,13 +147,11 @@ static const char *what_to_do(const struct ids_missed *missed, int has_opening, 
     if (!is_of_others(missed))
         return ids_report_text(report, "; none like these is measured here%s - record one%s: idsprof capture %s",
                                has_opening ? ", and the one that opened the window not whole" : "",
-                               has_opening ? " whole" : "",
-                               how_to_record(missed));
+                               has_opening ? " whole" : "", how_to_record(missed));
     return ids_report_text(report,
                            ", while other processes had %s of the machine's cores - run it without them; should steps "
                            "be slow then too, record one: idsprof capture %s",
-                           say_share(report, missed->others),
-                           how_to_record(missed));
+                           say_share(report, missed->others), how_to_record(missed));
 }
 
 /* 1: advice says what held up the step that the window opened with. It is one of those that lose the time, and its
