@@ -5,6 +5,7 @@
 #include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
 #include "lib/model/clocks.h"
+#include "lib/model/python_frame.h"
 #include "lib/model/waste.h"
 
 #include <stdlib.h>
@@ -352,6 +353,13 @@ static int has_no_own_place(const struct ids_piece *piece) {
     return !piece->most->where || piece->account == IDS_HOST_COMPILE;
 }
 
+static void join(struct ids_piece *longest, struct ids_piece *other) {
+    take_piece(longest, other);
+    ids_sum(&longest->most_ps, other->time_ps);
+    longest->intervals += other->intervals;
+    other->time_ps = 0;
+}
+
 /* A culprit whose place is known in a part of its time alone, or that is compiled by tracing many lines, is one cause:
  * the rest joins the longest that has a place. */
 static void join_places(struct ids_pieces *pieces, size_t count) {
@@ -364,12 +372,53 @@ static void join_places(struct ids_pieces *pieces, size_t count) {
             if (placed->account != bare->account || placed->most->culprit != bare->most->culprit ||
                 !placed->most->where)
                 continue;
-            take_piece(placed, bare);
-            ids_sum(&placed->most_ps, bare->time_ps);
-            placed->intervals += bare->intervals;
-            bare->time_ps = 0;
+            join(placed, bare);
             break;
         }
+    }
+}
+
+/* Of a function of another thread that is waited for: its key, else 0. */
+static uint64_t awaited_function(const struct ids_trace *trace, const struct ids_piece *piece) {
+    const struct ids_ledger_entry *most = piece->most;
+    if (piece->scope != IDS_REMEDY_OF_CULPRIT || !piece->time_ps || !most->is_of_other_thread || !most->frame) return 0;
+    return ids_python_function_key(ids_strings_text(&trace->strings, most->frame));
+}
+
+/* The thread that launches waits for what a function of another one makes, and for Python's lock, which that one has:
+ * who mends the function wins both. The shorter pieces join the longest. */
+static void join_awaited(const struct ids_trace *trace, struct ids_pieces *pieces, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        uint64_t function = awaited_function(trace, &pieces->at[i]);
+        for (size_t k = 0; function && k < i; k++) {
+            if (awaited_function(trace, &pieces->at[k]) != function) continue;
+            join(&pieces->at[k], &pieces->at[i]);
+            pieces->at[k].is_joined = 1;
+            break;
+        }
+    }
+}
+
+/* Of what puts data on the device; the other way is mended elsewhere. */
+static int is_of_upload(const struct ids_ledger *ledger, const struct ids_piece *piece) {
+    return piece->account == IDS_HOST_STAGING && piece->scope == IDS_REMEDY_OF_CULPRIT && piece->time_ps &&
+           piece->most->culprit && !ids_remedy_is_fetch(ids_strings_z(&ledger->texts, piece->most->culprit));
+}
+
+/* The client's threads go on with what a line of the program hands over, and no place is known of what they do. Where
+ * there is one such line alone, it is that one's. */
+static void join_uploads(const struct ids_ledger *ledger, struct ids_pieces *pieces, size_t count) {
+    struct ids_piece *placed = NULL;
+    size_t lines = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_of_upload(ledger, &pieces->at[i]) || !pieces->at[i].most->where) continue;
+        placed = &pieces->at[i];
+        lines++;
+    }
+    for (size_t i = 0; lines == 1 && i < count; i++) {
+        if (!is_of_upload(ledger, &pieces->at[i]) || pieces->at[i].most->where) continue;
+        join(placed, &pieces->at[i]);
+        placed->is_joined = 1;
     }
 }
 
@@ -404,12 +453,16 @@ int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_
     if (pieces.count) qsort(pieces.at, pieces.count, sizeof *pieces.at, most_first);
     while (worth < pieces.count && pieces.at[worth].time_ps >= pieces.time_ps / 1000) worth++;
     join_places(&pieces, worth);
+    join_awaited(analysis->trace, &pieces, worth);
+    join_uploads(&analysis->ledger, &pieces, worth);
     if (worth) qsort(pieces.at, worth, sizeof *pieces.at, most_first);
     for (size_t i = 0; i < worth; i++) {
         struct ids_piece *piece = &pieces.at[i];
         put_parts_in_order(piece);
         int is_of_part = piece->scope == IDS_REMEDY_OF_HELD_UP || piece->scope == IDS_REMEDY_OF_CALLBACKS;
-        if (!is_of_part) /* of a part of an account nobody summed that up */
+        if (piece->is_joined) /* in which steps all of it came, nobody summed up */
+            piece->recurs.seen = piece->most->recurs.seen;
+        else if (!is_of_part) /* of a part of an account nobody summed that up */
             piece->recurs = piece->scope == IDS_REMEDY_OF_ACCOUNT ? ids_account_recurrence(analysis, piece->account)
                                                                   : piece->most->recurs;
     }

@@ -385,6 +385,13 @@ static const struct sentence {
                                      "makes, or for its timeout",
      {"where a timeout runs out, shorten it or hand over what is there; else see what that one waits for or computes "
       "(the stacks are of this process alone)", NULL, NULL, NULL}},
+    {IDS_HOST_INPUT, has_gil, "The device waits for input, and who makes it has Python's lock",
+     {"make batches in other processes (grain, multiprocessing), for threads share the lock; or in calls that give it "
+      "back (numpy, zlib, input and output), or make them cheaper",
+      "DataLoader workers (num_workers, each of them a process), for threads share the lock; or make batches in calls "
+      "that give it back, or cheaper",
+      "make batches in ops of tf.data in place of Python's functions, for these share the lock; or make them cheaper",
+      "make batches in other processes, for threads share the lock, or make them cheaper"}},
     {IDS_HOST_INPUT, NULL, "The device waits for input",
      {"prepare more batches ahead on other threads or processes (grain, tf.data prefetch, a background device_put), or "
       "make loading cheaper",
@@ -631,6 +638,10 @@ struct ids_remedy ids_remedy_of(const struct ids_circumstances *about) {
         return (struct ids_remedy){sentence->problem, own ? own : sentence->remedy[IDS_JAX]};
     }
     return (struct ids_remedy){0};
+}
+
+int ids_remedy_is_fetch(const char *culprit) {
+    return fetches(&(struct ids_circumstances){.culprit = culprit});
 }
 
 int ids_remedy_is_fewer_launches(const struct ids_circumstances *about) {

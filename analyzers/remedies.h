@@ -49,6 +49,9 @@ struct ids_remedy ids_remedy_of(const struct ids_circumstances *about);
 /* The culprit is no function: the thread was ready to run, and had no core. */
 int ids_waits_for_core(const char *culprit);
 
+/* A culprit of host.staging that gets data from the device, where the others put it there. */
+int ids_remedy_is_fetch(const char *culprit);
+
 /* Of dispatch and of the queue on a CPU: each launch is small, and fewer of them are what helps. */
 int ids_remedy_is_fewer_launches(const struct ids_circumstances *about);
 

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_SLOW = 2, LEAST_SHARE = 5 };
+/* A delay of a tenth of a second is the least that a person notices, and a run that is tried out is often a tenth of
+ * the one that counts: what loses less than a tenth of that is not worth another recording. */
+enum { LEAST_SLOW = 2, LEAST_SHARE = 5, LEAST_LOST_NS = 10000000 };
 
 static int64_t number_of(const struct ids_report *report, const char *id) {
     const struct ids_value *value = ids_report_find_property(report, id);
@@ -79,6 +81,7 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
     if (slow && rhythm) judge_rhythm(steps, count, rhythm, slow, &missed);
     free(slow);
     if (missed.slow < LEAST_SLOW || missed.longer_ns < missed.total_ns / LEAST_SHARE) return 0;
+    if (missed.longer_ns < LEAST_LOST_NS) return 0;
     if (number_of(report, "steps.first") < 0) return 0;
     for (size_t i = 0; i < count; i++) {
         if (steps[i].took_ns < missed.took_ns / 2) continue;

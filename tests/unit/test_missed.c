@@ -52,6 +52,11 @@ START_TEST(test_little_of_the_run) {
     ck_assert_int_eq(find(), 1);
     for (int i = 0; i < 3; i++) steps[few[i]].longer_ns = 25900000 / 3;
     ck_assert_int_eq(find(), 0);
+    set(few, 3);
+    for (int i = 0; i < STEPS; i++) steps[i].took_ns /= 3, steps[i].longer_ns /= 3; /* 10 ms, less what is rounded */
+    ck_assert_int_eq(find(), 0);
+    steps[few[0]].longer_ns += 1;
+    ck_assert_int_eq(find(), 1);
     set(few, 1); /* one may be chance, however long it takes */
     steps[few[0]].longer_ns = steps[few[0]].took_ns = 900000000;
     ck_assert_int_eq(find(), 0);
