@@ -1,5 +1,6 @@
 /* advice.c - what to do, in order: rules of advise_on.h, what saves most first. It runs last. */
 #include "analyzers/advise_on.h"
+#include "analyzers/launchers.h"
 #include "analyzers/no_device.h"
 
 /* What a step would save; where nobody knows, the time that it takes, which is the most that it could save. */
@@ -96,6 +97,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
 static int advice_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct ids_adviser adviser = {.analysis = analysis,
                                   .report = report,
+                                  .launchers = analysis->sums,
                                   .framework = ids_framework_of(analysis->trace),
                                   .has_python = ids_report_find_property(report, "python_recorded") != NULL};
     if (!analysis->busy_count) return ids_no_device_advise(analysis, report, err);
@@ -114,5 +116,6 @@ static int advice_run(struct ids_analysis *analysis, struct ids_report *report, 
 const struct ids_analyzer ids_advice_analyzer = {
     .name = "advice",
     .title = "what to do",
+    .gathering = {.size = sizeof(struct ids_launchers), .device = ids_launchers_gather, .done = ids_launchers_done},
     .run = advice_run,
 };

@@ -5,7 +5,9 @@
 #include "analyzers/peak_hint.h"
 #include "analyzers/roofline_advice.h"
 #include "lib/base/saturate.h"
+#include "lib/model/python_frame.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Of several devices it is the compute of the one that decides when a step ends. */
@@ -35,13 +37,52 @@ static void on_op(struct ids_adviser *adviser, const struct ids_op_family *op, i
                                       .explain = ids_account_id(IDS_WORK_COMPUTE)});
 }
 
+static const struct ids_launcher *launcher_of(const struct ids_adviser *adviser, const struct ids_op_family *op) {
+    const struct ids_trace *trace = adviser->analysis->trace;
+    uint32_t number = op->most->evidence_op;
+    return number ? ids_launcher_of(adviser->launchers, trace->ops[number - 1].module) : NULL;
+}
+
+/* " (launched by run_eval, train.py:12)", of several the first; "" where that is not known. */
+static const char *say_launcher(const struct ids_adviser *adviser, const struct ids_launcher *launcher) {
+    static const char *const does[] = {[IDS_LAUNCHES] = "launched by",
+                                       [IDS_LAUNCHER_WAITS] = "waited for by",
+                                       [IDS_LAUNCHER_MEANWHILE] = "the host meanwhile was in"};
+    struct ids_python_call call;
+    const struct ids_trace *trace = adviser->analysis->trace;
+    if (!launcher || !launcher->frame ||
+        !ids_python_call_of(ids_strings_text(&trace->strings, launcher->frame), &call))
+        return "";
+    return ids_report_text(adviser->report, " (%s %.*s, %.*s:%" PRId64 "%s)",
+                           does[launcher->does], (int)call.function.length,
+                           call.function.at, (int)call.file.length, call.file.at, call.line,
+                           launcher->is_one || launcher->does ? "" : " and others");
+}
+
+/* What the op's program takes falls on a few of the steps, half of them or fewer; NULL where it does not. */
+static const char *say_few_steps(const struct ids_adviser *adviser, const struct ids_op_family *op) {
+    const struct ids_steps *steps = &adviser->analysis->steps;
+    const struct ids_trace *trace = adviser->analysis->trace;
+    const struct ids_launcher *launcher = launcher_of(adviser, op);
+    if (!launcher || !launcher->steps || steps->count < IDS_LEAST_STEPS || launcher->steps * 2 > steps->count)
+        return NULL;
+    const char *which =
+        launcher->steps > 1 ? ids_report_text(adviser->report, "%" PRIu32 " of %zu steps run", launcher->steps,
+                                              steps->count)
+                            : ids_report_text(adviser->report, "step %" PRId64 " alone of %zu runs",
+                                              steps->at[launcher->first].number, steps->count);
+    return ids_report_text(adviser->report, "%s its program %s%s: run it less often, or make it smaller", which,
+                           ids_trace_text(trace, trace->modules[trace->ops[op->most->evidence_op - 1].module].name),
+                           say_launcher(adviser, launcher));
+}
+
 static struct ids_remedy remedy_of_op(const struct ids_adviser *adviser, const struct ids_op_family *op, int moves) {
     struct ids_remedy words = ids_adviser_remedy(
         adviser, op->most,
         (struct ids_circumstances){.account = IDS_WORK_COMPUTE, .time_ps = op->time_ps, .only_moves = moves});
     const char *own =
         ids_op_remedy(ids_adviser_text(adviser, op->most->culprit), ids_adviser_text(adviser, op->most->where));
-    if (own) words.remedy = own;
+    if (own) words.remedy = ids_report_text(adviser->report, "%s%s", own, say_launcher(adviser, launcher_of(adviser, op)));
     return words;
 }
 
@@ -131,7 +172,8 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     if (has_remedy)
         what = ids_report_text(adviser->report, "%s%s - %s", what, moves ? ", which only moves data" : "",
                                remedy_of_op(adviser, &pieces->op, moves).remedy);
-    const char *layers = ids_layers_in_words(adviser->report);
+    const char *few = say_few_steps(adviser, &pieces->op), *layers = ids_layers_in_words(adviser->report);
+    if (few) what = ids_report_text(adviser->report, "%s; %s", what, few);
     struct ids_value unused;
     if (layers) what = ids_report_text(adviser->report, "%s. By layer: %s", what, layers);
     if (layers && !ids_adviser_has(adviser, "efficiency.flops_share", &unused) &&
@@ -140,7 +182,7 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     struct ids_roofline_advice loss = ids_loss_advice(adviser->report);
     adviser->told_loss = loss.what && bears(ids_adviser_text(adviser, pieces->op.most->culprit), loss.op);
     if (adviser->told_loss) what = ids_report_text(adviser->report, "%s. %s", what, loss.what);
-    if (!has_remedy && !loss.what && !wastes_any(adviser))
+    if (!has_remedy && !few && !loss.what && !wastes_any(adviser))
         what = ids_report_text(adviser->report, "%s. No remedy is known: --explain %s lists its ops", what,
                                ids_account_id(IDS_WORK_COMPUTE));
     /* What surely saves more than a tenth of the step comes first, and less than that after it. */

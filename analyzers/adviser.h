@@ -3,6 +3,7 @@
 #ifndef IDS_ANALYZERS_ADVISER_H
 #define IDS_ANALYZERS_ADVISER_H
 
+#include "analyzers/launchers.h"
 #include "analyzers/pieces.h"
 #include "analyzers/remedies.h"
 #include "analyzers/waste_advice.h"
@@ -17,6 +18,7 @@ enum { IDS_LEAST_EVENTS = 20, IDS_LEAST_STEPS = 3 };
 struct ids_adviser {
     const struct ids_analysis *analysis;
     struct ids_report *report;
+    const struct ids_launchers *launchers;
     struct ids_pieces pieces;
     struct ids_balance balance;
     enum ids_framework framework;

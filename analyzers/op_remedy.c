@@ -27,5 +27,9 @@ const char *ids_op_remedy(const char *name, const char *op_name) {
     if (puts_together(name, op_name))
         return "where it only adds to an array that is kept, or fills one from parts, write the parts into an array "
                "that is allocated once and donated (x.at[i].set, jax.lax.dynamic_update_slice)";
+    /* jax._src.lax.stage: the program of a copy, which has no place in a program of the user's. */
+    if (!strcmp(op_name, "jit_stage") && !strncmp(name, "copy", 4))
+        return "jnp.array and jnp.asarray of an array of numpy's upload it and then copy it: where it is the same in "
+               "each step, do that once before the loop, else jax.device_put makes no such copy";
     return NULL;
 }

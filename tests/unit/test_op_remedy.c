@@ -14,6 +14,11 @@ static const struct {
     {"compare_convert_fusion", "jit(step)/embed/jit(_one_hot)/convert_element_type", "table[ids]"},
     {"concatenate.7", NULL, "dynamic_update_slice"},
     {"loop_concatenate_fusion", "", "dynamic_update_slice"},
+    /* jnp.array's copy of an array of numpy's; other ops, and programs, of that name */
+    {"copy", "jit_stage", "once before the loop"},
+    {"add.1", "jit_stage", NULL},
+    {"copy", "jit_stage2", NULL},
+    {"copy", "jit(stage)/copy", NULL},
     /* a fusion with another root than what is put together in it; a scope that is called so; parts of names */
     {"add_concatenate_fusion", "jit(step)/mlp/add", NULL},
     {"dot.1", "jit(step)/stack/dot_general", NULL},
