@@ -16,6 +16,11 @@ static const struct {
 } table[] = {
     {{IDS_HOST_INPUT, IDS_JAX, CUDA_DEVICE}, "grain"},
     {{IDS_HOST_INPUT, IDS_PYTORCH, CUDA_DEVICE}, "DataLoader workers"},
+    /* who makes batches has the lock that the loop needs: no other thread makes more of them */
+    {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "crop", .where = "a.py:1, which has Python's lock"},
+     "in other processes"},
+    {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "crop", .where = "a.py:1, in another thread", .has_loader = 1},
+     "on other threads or processes"},
     /* a queue whose items nobody in the recording makes: no batch can be prepared ahead */
     {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "get", .recorded = "$/usr/lib/python3.11/queue.py:180 get"},
      "shorten it or hand over"},
