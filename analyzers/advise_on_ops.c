@@ -50,12 +50,10 @@ static const char *say_launcher(const struct ids_adviser *adviser, const struct 
                                        [IDS_LAUNCHER_MEANWHILE] = "the host meanwhile was in"};
     struct ids_python_call call;
     const struct ids_trace *trace = adviser->analysis->trace;
-    if (!launcher || !launcher->frame ||
-        !ids_python_call_of(ids_strings_text(&trace->strings, launcher->frame), &call))
+    if (!launcher || !launcher->frame || !ids_python_call_of(ids_strings_text(&trace->strings, launcher->frame), &call))
         return "";
-    return ids_report_text(adviser->report, " (%s %.*s, %.*s:%" PRId64 "%s)",
-                           does[launcher->does], (int)call.function.length,
-                           call.function.at, (int)call.file.length, call.file.at, call.line,
+    return ids_report_text(adviser->report, " (%s %.*s, %.*s:%" PRId64 "%s)", does[launcher->does],
+                           (int)call.function.length, call.function.at, (int)call.file.length, call.file.at, call.line,
                            launcher->is_one || launcher->does ? "" : " and others");
 }
 
@@ -66,11 +64,10 @@ static const char *say_few_steps(const struct ids_adviser *adviser, const struct
     const struct ids_launcher *launcher = launcher_of(adviser, op);
     if (!launcher || !launcher->steps || steps->count < IDS_LEAST_STEPS || launcher->steps * 2 > steps->count)
         return NULL;
-    const char *which =
-        launcher->steps > 1 ? ids_report_text(adviser->report, "%" PRIu32 " of %zu steps run", launcher->steps,
-                                              steps->count)
-                            : ids_report_text(adviser->report, "step %" PRId64 " alone of %zu runs",
-                                              steps->at[launcher->first].number, steps->count);
+    const char *which = launcher->steps > 1 ? ids_report_text(adviser->report, "%" PRIu32 " of %zu steps run",
+                                                              launcher->steps, steps->count)
+                                            : ids_report_text(adviser->report, "step %" PRId64 " alone of %zu runs",
+                                                              steps->at[launcher->first].number, steps->count);
     return ids_report_text(adviser->report, "%s its program %s%s: run it less often, or make it smaller", which,
                            ids_trace_text(trace, trace->modules[trace->ops[op->most->evidence_op - 1].module].name),
                            say_launcher(adviser, launcher));
@@ -82,7 +79,8 @@ static struct ids_remedy remedy_of_op(const struct ids_adviser *adviser, const s
         (struct ids_circumstances){.account = IDS_WORK_COMPUTE, .time_ps = op->time_ps, .only_moves = moves});
     const char *own =
         ids_op_remedy(ids_adviser_text(adviser, op->most->culprit), ids_adviser_text(adviser, op->most->where));
-    if (own) words.remedy = ids_report_text(adviser->report, "%s%s", own, say_launcher(adviser, launcher_of(adviser, op)));
+    if (own)
+        words.remedy = ids_report_text(adviser->report, "%s%s", own, say_launcher(adviser, launcher_of(adviser, op)));
     return words;
 }
 

@@ -7,6 +7,7 @@
 #include "lib/analysis/even_work.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
+#include "lib/model/python_frame.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -258,11 +259,38 @@ static const char *say_function(const struct ids_adviser *adviser, const struct 
     return ids_report_text(adviser->report, "%.*s%s", (int)(file + 1 - function), function, folder + 1);
 }
 
+static int is_of_many_launches(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_ledger_entry *most = piece->most;
+    if (piece->scope != IDS_REMEDY_OF_ACCOUNT || !most->intervals) return 0;
+    return ids_remedy_is_fewer_launches(
+        &(struct ids_circumstances){.account = piece->account,
+                                    .platform = adviser->analysis->busy[adviser->pieces.decider].device->kind,
+                                    .mean_ps = ids_ledger_entry_time(most) / (int64_t)most->intervals,
+                                    .time_ps = piece->time_ps,
+                                    .work_ps = adviser->pieces.work_ps});
+}
+
+/* ": clip (train.py:5), by which are 96 of 99 launches whose line is known": who makes the small programs that threads
+ * of the client take up, of which no place is known; NULL where it is, or no line has most of them. */
+static const char *say_launching(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *where) {
+    const struct ids_launching_line *line = ids_launching_most(adviser->launchers);
+    struct ids_python_call call;
+    if (where || !line || !is_of_many_launches(adviser, piece)) return NULL;
+    if (!ids_python_call_of(ids_strings_text(&adviser->analysis->trace->strings, line->frame), &call)) return NULL;
+    return ids_report_text(adviser->report,
+                           ": %.*s (%.*s:%" PRId64 "), by which are %" PRIu64 " of %" PRIu64
+                           " launches whose line is known",
+                           (int)call.function.length, call.function.at, (int)call.file.length, call.file.at, call.line,
+                           line->launches, adviser->launchers->launches);
+}
+
 /* ": step (train.py)", ": load (train.py:12)", " (most: add, train.py:7 step, 61.0 % of it; one of 3 culprits)" */
 static const char *say_who(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *where) {
     const char *culprit = ids_adviser_text(adviser, piece->most->culprit);
     if (piece->scope == IDS_REMEDY_OF_FUNCTION)
         return ids_report_text(adviser->report, ": %s", say_function(adviser, piece));
+    const char *launching = say_launching(adviser, piece, where);
+    if (launching) return launching;
     if (culprit && piece->culprits > 1 && piece->most_ps < piece->time_ps)
         return ids_report_text(adviser->report, " (most: %s%s%s, %s of it; one of %zu culprits)", culprit,
                                where ? ", " : "", where ? where : "",

@@ -40,7 +40,8 @@ const struct ids_table_def ids_callers_table = {
     "Of culprits of table ledger that are functions of the program, or calls in one, the lines of the program that "
     "call that function, by sampled stacks: `time` is how long samples saw it below that line, in the threads that "
     "launch (of what another thread has or does that is waited for: in the others), waited for by a device or not, "
-    "`share` that time's part of all such lines'. Frames of libraries and of decorators (`wrapper`) between them are left out. The ten lines with "
+    "`share` that time's part of all such lines'. Frames of libraries and of decorators (`wrapper`) between them are "
+    "left out. The ten lines with "
     "most time, of 200 rows at most.",
     0,
 };
@@ -73,7 +74,8 @@ static uint8_t *find_launching(const struct ids_trace *trace) {
 /* What is known of each stack, for any function; what is around a stack stands before it. */
 struct stack {
     uint64_t function;
-    uint32_t program; /* the stack of the innermost function of the program at or around it, beyond decorators: index + 1 */
+    uint32_t
+        program; /* the stack of the innermost function of the program at or around it, beyond decorators: index + 1 */
 };
 
 struct tree {
@@ -95,8 +97,8 @@ static int is_of_program(struct ids_text name) {
 /* What a decorator puts around a function has such a name by custom, calls what it was given, and says nothing of who
  * needs it. Samples cannot tell it from a function that does. */
 static int is_of_decorator(struct ids_text name) {
-    static const char *const names[] = {"wrapper",   "_wrapper",   "wrapped", "_wrapped", "inner",
-                                        "_inner", "decorated", "_decorated", "wrapper_func", "inner_function"};
+    static const char *const names[] = {"wrapper", "_wrapper",  "wrapped",    "_wrapped",     "inner",
+                                        "_inner",  "decorated", "_decorated", "wrapper_func", "inner_function"};
     struct ids_python_call call;
     if (!ids_python_call_of(name, &call)) return 0;
     for (size_t n = 0; n < IDS_COUNT_OF(names); n++) {

@@ -22,10 +22,28 @@ static uint32_t frame_of(const struct ids_trace *trace, const struct ids_event *
     return 0;
 }
 
-static void note_launch(const struct ids_trace *trace, struct ids_launcher *launcher, const struct ids_event *launch) {
-    uint32_t frame = frame_of(trace, launch);
+static int count_launch(struct ids_launchers *launchers, uint32_t frame) {
+    uint64_t *number = ids_keymap_at(&launchers->line_numbers, (uint64_t)frame + 1);
+    if (!number) return -1;
+    if (!*number) {
+        size_t room = launchers->line_room ? 2 * launchers->line_room : 16;
+        if (launchers->line_count == launchers->line_room) {
+            struct ids_launching_line *grown = realloc(launchers->lines, room * sizeof *grown);
+            if (!grown) return -1;
+            launchers->lines = grown;
+            launchers->line_room = room;
+        }
+        launchers->lines[launchers->line_count++] = (struct ids_launching_line){.frame = frame};
+        *number = launchers->line_count;
+    }
+    launchers->lines[*number - 1].launches++;
+    launchers->launches++;
+    return 0;
+}
+
+static void note_line(struct ids_launcher *launcher, uint32_t frame) {
     if (launcher->does) return; /* of another device, whose launches are not known */
-    if (!frame || frame == launcher->frame) return;
+    if (frame == launcher->frame) return;
     launcher->is_one = !launcher->frame;
     if (!launcher->frame) launcher->frame = frame;
 }
@@ -64,7 +82,8 @@ static int make_room(struct ids_launchers *launchers, size_t count) {
     struct ids_launcher *grown = realloc(launchers->at, count * sizeof *grown);
     if (!grown) return -1;
     memset(grown + launchers->count, 0, (count - launchers->count) * sizeof *grown);
-    *launchers = (struct ids_launchers){grown, count};
+    launchers->at = grown;
+    launchers->count = count;
     return 0;
 }
 
@@ -82,7 +101,8 @@ int ids_launchers_gather(const struct ids_analysis *analysis, const struct ids_b
     const struct ids_device_steps *own = analysis->steps.count ? &analysis->steps.of_device[busy->index] : &none;
     const struct ids_event *event;
     size_t at = 0;
-    while ((event = ids_cursor_next(&cursor))) {
+    int failed = 0;
+    while (!failed && (event = ids_cursor_next(&cursor))) {
         uint32_t module = event->op == IDS_NONE ? IDS_NONE : trace->ops[event->op].module;
         if (module == IDS_NONE) continue;
         struct met *met = &of_module[module];
@@ -91,20 +111,33 @@ int ids_launchers_gather(const struct ids_analysis *analysis, const struct ids_b
             met->longest = event;
         if (!event->launch || event->launch == met->launch) continue;
         met->launch = event->launch;
-        note_launch(trace, &launchers->at[module], event->launch);
+        uint32_t frame = frame_of(trace, event->launch);
+        if (!frame) continue;
+        note_line(&launchers->at[module], frame);
+        failed = count_launch(launchers, frame);
     }
-    for (size_t m = 0; m < trace->module_count; m++) {
+    for (size_t m = 0; m < trace->module_count && !failed; m++) {
         if (!launchers->at[m].frame && of_module[m].longest) note_host(trace, &launchers->at[m], &of_module[m]);
         if (of_module[m].steps <= launchers->at[m].steps) continue;
         launchers->at[m].steps = of_module[m].steps;
         launchers->at[m].first = of_module[m].first;
     }
     free(of_module);
-    return 0;
+    return failed ? ids_no_memory(err) : 0;
 }
 
 void ids_launchers_done(void *sums) {
-    free(((struct ids_launchers *)sums)->at);
+    struct ids_launchers *launchers = sums;
+    free(launchers->at);
+    free(launchers->lines);
+    ids_keymap_done(&launchers->line_numbers);
+}
+
+const struct ids_launching_line *ids_launching_most(const struct ids_launchers *launchers) {
+    for (size_t i = 0; launchers && i < launchers->line_count; i++) {
+        if (launchers->lines[i].launches > launchers->launches / 2) return &launchers->lines[i];
+    }
+    return NULL;
 }
 
 const struct ids_launcher *ids_launcher_of(const struct ids_launchers *launchers, uint32_t module) {

@@ -1,9 +1,9 @@
 /* missed.h - slow steps that take much of a run, and of which a report measures none.
  *
  * They are those that the history of steps calls slow, at least two, and together they take longer than as many usual
- * ones by at least a fifth of the time of all steps, and by 10 ms. Half of that is lost in the slowest of them: one is measured where
- * a step of the report, or of another window, takes at least half as long as the least of these. The first steps,
- * which compile, are not looked at. */
+ * ones by at least a fifth of the time of all steps, and by 10 ms. Half of that is lost in the slowest of them: one is
+ * measured where a step of the report, or of another window, takes at least half as long as the least of these. The
+ * first steps, which compile, are not looked at. */
 #ifndef IDS_LIB_RUN_MISSED_H
 #define IDS_LIB_RUN_MISSED_H
 
