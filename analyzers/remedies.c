@@ -407,8 +407,8 @@ static const struct sentence {
       "avoid synchronous copies and device-wide synchronization in each step; use streams and events"}},
     {IDS_HOST_STAGING, fetches, "The device waits while results are fetched to the host", {FETCH_LESS}},
     {IDS_HOST_STAGING, NULL, "The device waits for data to be put on it",
-     {"where it is the same in each step, device_put once, before the loop; else ahead of the step on another thread; keep "
-      "parameters and results on the device",
+     {"where it is the same in each step, device_put once, before the loop; else ahead of the step on another thread; "
+      "keep parameters and results on the device",
       "copy from pinned memory with non_blocking=True ahead of the step; keep what stays on the device",
       "put data on the device ahead of the step (prefetch_to_device)",
       "copy from pinned memory asynchronously, ahead of the work that needs it"}},
