@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SLOW_RATIO = 2000, SEEN_PARTS = 10 };
+enum { SLOW_RATIO = 2000, SEEN_PARTS = 10, EARLY_PARTS = 4 };
 
 /* ---- the median ---- */
 
@@ -102,11 +102,13 @@ static int64_t limit_of(const struct ids_recorder *recorder) {
 }
 
 /* A step that has taken longer is worth a window that opens in the middle of it: it may take as long again, and be
- * among those that were seen most. Without a rule the slowest steps of like ones come by the rhythm of windows. */
+ * among those that were seen most. Within the budget from a part of that on, for of what lies before the window nothing
+ * is seen: of a step half as long again as the least a window that opens after as long would see half as much. Without
+ * a rule the slowest steps of like ones come by the rhythm of windows. */
 static int64_t opens_from(const struct ids_recorder *recorder, int is_beyond) {
     int64_t slow = slow_of(recorder), least = INT64_MAX / 2;
     if (slow < 0 || slow > INT64_MAX / 2) return -1;
-    if (!is_beyond) return longer(slow, least_seen(recorder));
+    if (!is_beyond) return longer(slow, least_seen(recorder) / EARLY_PARTS);
     for (int64_t i = 0; i < recorder->beyond_places; i++) {
         if (recorder->beyond[i] < least) least = recorder->beyond[i];
     }
