@@ -63,7 +63,7 @@ enum ids_window_action ids_judging_time(struct ids_agent *agent, int64_t now_ns)
 /* ---- a window ---- */
 
 void ids_judging_opened(struct ids_agent *agent) {
-    if (judges(agent)) ids_recorder_open(&agent->recorder, ids_monotonic_ns());
+    if (judges(agent)) ids_recorder_open(&agent->recorder, agent->decided_ns, ids_monotonic_ns());
 }
 
 int ids_judging_keeps(struct ids_agent *agent) {

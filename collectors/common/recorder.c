@@ -119,15 +119,21 @@ static int64_t took_by(const struct ids_recorder *recorder, int64_t now_ns) {
     return now_ns - recorder->begin_ns - recorder->stall_ns;
 }
 
-/* How long after the step's beginning the window was opened, not counting that itself; below 0: not in it. */
-static int64_t late_by(const struct ids_recorder *recorder) {
-    return recorder->opened_ns - recorder->begin_ns - recorder->stall_ns;
+/* How long after the step's beginning that was, not counting the opening of the window itself; below 0: not in it. */
+static int64_t into_step(const struct ids_recorder *recorder, int64_t at_ns) {
+    return at_ns - recorder->begin_ns - recorder->stall_ns;
 }
 
-/* How much of the step, which took so long, is not in the window. */
+static int64_t late_by(const struct ids_recorder *recorder) {
+    return into_step(recorder, recorder->opened_ns);
+}
+
+/* How much of the step, which took so long, is not in the window. What ran when it was to be opened is known, also
+ * where that held the opening up, as collecting garbage does. */
 static int64_t unseen_of(const struct ids_recorder *recorder, int64_t took_ns) {
-    int64_t late_ns = recorder->in_window ? longer(late_by(recorder), 0) : took_ns;
-    return took_ns - late_ns < took_ns / SEEN_PARTS ? took_ns : late_ns;
+    if (!recorder->in_window || took_ns - into_step(recorder, recorder->asked_ns) < took_ns / SEEN_PARTS)
+        return took_ns;
+    return longer(late_by(recorder), 0);
 }
 
 static int64_t seen_of(const struct ids_slow_step *slow) {
@@ -220,8 +226,9 @@ void ids_recorder_watch(struct ids_recorder *recorder, int64_t now_ns, int is_be
 
 /* ---- what is kept ---- */
 
-void ids_recorder_open(struct ids_recorder *recorder, int64_t now_ns) {
+void ids_recorder_open(struct ids_recorder *recorder, int64_t asked_ns, int64_t now_ns) {
     recorder->in_window = 1;
+    recorder->asked_ns = asked_ns;
     recorder->opened_ns = now_ns;
     recorder->worst = (struct ids_slow_step){.number = -1};
 }

@@ -55,7 +55,7 @@ struct ids_recorder {
     int is_doubtful, is_watched;
     /* The window that is open. */
     int in_window;
-    int64_t opened_ns;
+    int64_t asked_ns, opened_ns;
     struct ids_slow_step worst;
     struct ids_kept_window kept[IDS_KEPT_MAX];
     int kept_count;
@@ -76,8 +76,8 @@ void ids_recorder_doubt(struct ids_recorder *recorder, int64_t now_ns);
 int64_t ids_recorder_deadline(const struct ids_recorder *recorder, int is_beyond);
 /* The step that runs is worth a window, and that was seen; is_beyond: the window opens beyond the budget. */
 void ids_recorder_watch(struct ids_recorder *recorder, int64_t now_ns, int is_beyond);
-/* A window opens. */
-void ids_recorder_open(struct ids_recorder *recorder, int64_t now_ns);
+/* A window opens, which was decided at asked_ns. */
+void ids_recorder_open(struct ids_recorder *recorder, int64_t asked_ns, int64_t now_ns);
 /* The window ends: its slowest step, also one that still runs; whether it is kept. *ret_instead is the number of the
  * kept window that goes for it, 0: none does. A window that is asked for is kept in any case. is_end: the program ends,
  * so that what runs may be what follows its loop, and takes the place of no step that ended. */

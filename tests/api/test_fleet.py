@@ -16,7 +16,7 @@ import sys
 HOOK = os.path.join(os.environ['IDS_BUILD_DIR'], 'lib', 'idsprof', 'python')
 IDSPROF, TMPDIR = os.environ['IDSPROF'], os.environ['TMPDIR']
 sys.path.insert(0, HOOK)
-from idsprof.fleet import engine, files, store, summary, text, work  # noqa: E402
+from idsprof.fleet import engine, files, program, store, summary, text, work  # noqa: E402
 
 failures = []
 
@@ -74,10 +74,6 @@ def check_names():
     check([one.url for one in named.runs] == ['s3://b/any.bin'], 'a file that is named', named)
     nothing = find({'s3://b/none': ('b/none', [], False)})
     check(not nothing.runs and 'looked for' in nothing.failed[0][1], nothing)
-    before, files._listed = files._listed, lambda url: (Bucket(), 'b/f', [
-        {'name': 'b/f/h0.xplane.pb', 'size': 5, 'type': 'file'}, {'name': 'b/f/h1.xplane.pb', 'size': 0, 'type': 'other'}], False)
-    fifo, files._listed = files.find(['s3://b/f']), before
-    check([len(one.files) for one in fifo.runs] == [1] and fifo.failed == [('s3://b/f/h1.xplane.pb', 'neither a file nor a folder')], 'a FIFO', fifo)
     os.makedirs(os.path.join(TMPDIR, 'empty'))
     said = subprocess.run([IDSPROF, 'list', os.path.join(TMPDIR, 'empty')], capture_output=True, text=True).stderr
     wanted = {'*' + ending for ending in files.ENDINGS}
@@ -315,6 +311,15 @@ def check_command():
     check(names[0] == names[1] and len(names[0]) > 10, 'options', names)
 
 
+def check_stopped():
+    """A signal ends the command also where Python loses what its handler raises."""
+    program.stop()
+    try:
+        check(False, 'stopped, and it goes on', program.run(['--version']))
+    except KeyboardInterrupt:
+        program._is_stopped = False
+
+
 def main():
     check_names()
     check_places()
@@ -324,6 +329,7 @@ def main():
     check_text(reports)
     check_engine()
     check_command()
+    check_stopped()
     return bool(failures)
 
 

@@ -70,11 +70,11 @@ END_TEST
 START_TEST(test_twice_the_median) {
     begin("when_ratio=2000;start_step=10");
     usual(100);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     took(2 * MS - MS / 10);
     ck_assert_int_eq(was_slow, 0);
     ck_assert_int_eq(closes(1), 0); /* 1.9 times is not slow */
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     int64_t number = r.number;
     took(41 * MS / 10);
     ck_assert_int_eq(was_slow, 1);
@@ -95,23 +95,23 @@ END_TEST
 
 START_TEST(test_warm_up) { /* the steps that compile are no outliers, nor is anything before there is a median */
     begin("when_ratio=2000;start_step=10");
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     took(3000 * (int64_t)MS);
     took(800 * (int64_t)MS);
     usual(8);
     ck_assert_int_eq(closes(1), 0);
     ck_assert_int_eq(r.slow, 0);
     begin("when_ns=500000000;start_step=10"); /* nor by time alone */
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     took(3000 * (int64_t)MS);
     ck_assert_int_eq(closes(1), 0);
     usual(10);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     took(501 * (int64_t)MS);
     ck_assert_int_eq(closes(1), 1);
     begin("when_ns=500000000;start_step=40"); /* nor before --start-step */
     usual(30);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     took(501 * (int64_t)MS);
     ck_assert_int_eq(closes(1), 0);
 }
@@ -124,7 +124,7 @@ START_TEST(test_the_program_slows_down) { /* the median runs along: what is usua
     ck_assert_int_gt(r.slow, 0);
     int64_t before = r.slow;
     ck_assert_int_le(before, IDS_MEDIAN_OF / 2 + 1);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     took(3 * MS);
     ck_assert_int_eq(closes(1), 0);
     ck_assert_int_eq(r.slow, before);
@@ -135,16 +135,16 @@ START_TEST(test_our_own_time) { /* what the program stood still for us is not it
     begin("when_ratio=2000;start_step=10");
     usual(50);
     ids_recorder_stall(&r, 30 * MS);
-    ids_recorder_open(&r, now + 30 * MS);
+    ids_recorder_open(&r, now + 30 * MS, now + 30 * MS);
     took(31 * MS);
     ck_assert_int_eq(closes(1), 0);
     /* A window that another thread opens leaves the step in doubt, unless it was slow by then. */
     ids_recorder_doubt(&r, now + MS);
-    ids_recorder_open(&r, now + 2 * MS);
+    ids_recorder_open(&r, now + 2 * MS, now + 2 * MS);
     took(5 * MS);
     ck_assert_int_eq(closes(1), 0);
     ids_recorder_doubt(&r, now + 3 * MS);
-    ids_recorder_open(&r, now + 3 * MS);
+    ids_recorder_open(&r, now + 3 * MS, now + 3 * MS);
     took(5 * MS);
     ck_assert_int_eq(closes(1), 1);
     ck_assert_int_eq(r.worst.late_ns, 3 * MS);
@@ -154,12 +154,12 @@ END_TEST
 START_TEST(test_profiled_steps_among_themselves) { /* a profiler that doubles each step makes none of them slow */
     begin("when_ratio=1500;start_step=10");
     usual(50);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     for (int i = 0; i < 12; i++) took(14 * MS / 10);
     ck_assert_int_eq(closes(1), 0);
     for (int k = 0; k < 20; k++) {
         usual(20);
-        ids_recorder_open(&r, now);
+        ids_recorder_open(&r, now, now);
         for (int i = 0; i < 5; i++) took(18 * MS / 10);
         ck_assert_int_eq(closes(1), 0);
     }
@@ -241,7 +241,7 @@ START_TEST(test_beyond_the_budget) { /* each opening doubles one of N times, wha
     for (int k = 0; k < 60; k++) took(MS);
     /* Nothing opens for less than the kept windows have. */
     for (int window = 1; window <= 2; window++) {
-        ids_recorder_open(&r, now);
+        ids_recorder_open(&r, now, now);
         took(30 * MS);
         ck_assert_int_eq(closes(window), 1);
     }
@@ -253,7 +253,7 @@ END_TEST
 /* A window opens when the step has taken so long, and the step takes so long in all. 1: it is kept. */
 static int opened_late(int64_t window, int64_t late_ns, int64_t ns) {
     ids_recorder_doubt(&r, now + late_ns);
-    ids_recorder_open(&r, now + late_ns);
+    ids_recorder_open(&r, now + late_ns, now + late_ns);
     took(ns);
     int is_kept = closes(window);
     usual(60);
@@ -289,7 +289,7 @@ START_TEST(test_what_a_window_saw) { /* not how long its step took */
     ck_assert_int_eq(r.slow_missed, 1);
     /* Of several steps in a window the one it is kept for is the one it saw most of. */
     ids_recorder_doubt(&r, now + 30 * MS);
-    ids_recorder_open(&r, now + 30 * MS);
+    ids_recorder_open(&r, now + 30 * MS, now + 30 * MS);
     took(40 * MS);
     int64_t number = r.number;
     took(20 * MS);
@@ -301,7 +301,7 @@ END_TEST
 START_TEST(test_still_running) { /* the program ends, or hangs, in the slow step */
     begin("when_ns=10000000;start_step=10");
     usual(20);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     now += 30 * MS;
     ck_assert_int_eq(closes(1), 1);
     ck_assert_int_eq(r.worst.goes_on, 1);
@@ -309,18 +309,18 @@ START_TEST(test_still_running) { /* the program ends, or hangs, in the slow step
     /* What follows a program's loop is as long as the program likes: it takes no place of a step that ended. */
     begin("keep_slowest=1;start_step=10");
     usual(20);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     now += 30 * MS;
     ck_assert_int_eq(ids_recorder_close(&r, now, 1, 0, 1, &instead), 1); /* there is room */
     took(MS);
     usual(3);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     took(40 * MS);
     ck_assert_int_eq(closes(2), 1);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     now += 300 * MS;
     ck_assert_int_eq(ids_recorder_close(&r, now, 3, 0, 1, &instead), 0);
-    ids_recorder_open(&r, now - 300 * MS);
+    ids_recorder_open(&r, now - 300 * MS, now - 300 * MS);
     ck_assert_int_eq(closes(3), 1); /* of a program that goes on it is a step */
     ck_assert_int_eq(instead, 2);
 }
@@ -330,7 +330,7 @@ END_TEST
 START_TEST(test_opens_early) {
     begin("keep_slowest=1;start_step=10");
     usual(20);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     took(20 * MS);
     ck_assert_int_eq(closes(1), 1);
     ck_assert_int_eq(opens(), now + 5 * MS + 1);
@@ -344,7 +344,7 @@ START_TEST(test_keep_slowest) {
     begin("keep_slowest=3;start_step=10");
     usual(20);
     for (int i = 0; i < 7; i++) {
-        ids_recorder_open(&r, now);
+        ids_recorder_open(&r, now, now);
         took((int64_t)steps_ms[i] * MS);
         ck_assert_int_eq(closes(i + 1), goes[i] >= 0);
         if (goes[i] >= 0) ck_assert_int_eq(instead, goes[i]);
@@ -363,7 +363,7 @@ START_TEST(test_keep_slowest) {
     ck_assert_int_lt(opens(), now + 3 * MS); /* there is room again */
     begin("keep_slowest=1;when_ratio=2000;start_step=10");
     usual(20);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     took(15 * MS / 10);
     ck_assert_int_eq(closes(1), 0);                                      /* not slow, though the slowest */
     ck_assert_int_eq(ids_recorder_close(&r, now, 2, 1, 0, &instead), 1); /* what is asked for is kept */
@@ -373,10 +373,24 @@ END_TEST
 
 /* The step begins, takes so long, and a window has the last `seen_ms` of it. */
 static int is_kept(int64_t window, int64_t took_ms, int64_t seen_ms) {
-    ids_recorder_open(&r, now + (took_ms - seen_ms) * MS);
+    ids_recorder_open(&r, now + (took_ms - seen_ms) * MS, now + (took_ms - seen_ms) * MS);
     took(took_ms * MS);
     return closes(window);
 }
+
+/* Who collects garbage holds up a window that is to open, and what it did is known: it is said how late that was. */
+START_TEST(test_held_up) {
+    begin("when_ns=60000000;start_step=10");
+    usual(20);
+    ids_recorder_open(&r, now + 60 * MS, now + 101 * MS);
+    took(102 * MS);
+    ck_assert_int_eq(closes(1), 1);
+    ck_assert_int_eq(r.worst.late_ns, 101 * MS);
+    ids_recorder_open(&r, now + 93 * MS, now + 101 * MS); /* less than a tenth */
+    took(102 * MS);
+    ck_assert_int_eq(closes(2), 0);
+}
+END_TEST
 
 START_TEST(test_slower_than_kept) { /* a window that saw more of a shorter step is kept in place of one of a longer */
     begin("keep_slowest=1;start_step=10");
@@ -406,7 +420,7 @@ END_TEST
 START_TEST(test_slower_than_the_only_one) { /* fewer windows are kept than were asked for */
     begin("keep_slowest=3;start_step=10");
     usual(20);
-    ids_recorder_open(&r, now);
+    ids_recorder_open(&r, now, now);
     took(2 * MS);
     ck_assert_int_eq(closes(1), 1);
     took(19 * MS);
@@ -564,6 +578,6 @@ START_TEST(test_collectives) {
 END_TEST
 
 IDS_RUN_SUITE("recorder", test_median, test_twice_the_median, test_warm_up, test_the_program_slows_down,
-              test_our_own_time, test_profiled_steps_among_themselves, test_opens_early, test_deadline,
+              test_our_own_time, test_profiled_steps_among_themselves, test_opens_early, test_held_up, test_deadline,
               test_beyond_the_budget, test_what_a_window_saw, test_still_running, test_keep_slowest,
               test_slower_than_kept, test_slower_than_the_only_one, test_words, test_history, test_collectives)

@@ -5,7 +5,7 @@ import signal
 import sys
 
 from idsprof import lake
-from idsprof.fleet import text
+from idsprof.fleet import program, text
 from idsprof.fleet.errors import Error
 from idsprof.fleet.fleet import RETRIES, Fleet, ask, compare
 
@@ -103,37 +103,36 @@ def query(options):
     return end(fleet, options)
 
 
-class Ended(KeyboardInterrupt):
-    """A signal that ends the command as Ctrl-C does: what is at work is ended, and what it wrote is removed."""
-
-    def __init__(self, number):
-        super().__init__()
-        self.number = number
+_ended_by = None        # the signal
 
 
 def _end(number, _):
+    """What is at work is ended, and what it wrote is removed."""
+    global _ended_by
+    _ended_by = number
     signal.signal(number, signal.SIG_DFL)       # another one ends it at once
-    raise Ended(number)
+    program.stop()
+    raise KeyboardInterrupt
 
 
 def _leave(number):
     """Without waiting for threads that a store keeps."""
     sys.stderr.flush()
-    if number:
+    if number not in (None, signal.SIGINT):
         os.kill(os.getpid(), number)
     os._exit(2)
 
 
 def main(arguments=None):
     options = parse(arguments)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _end)
     try:
         return {'report': report, 'diff': diff, 'query': query}[options.verb](options)
     except (Error, lake.Error, OSError) as error:
         say(str(error))
         return 2
-    except KeyboardInterrupt as ended:
+    except KeyboardInterrupt:
         say('stopped; what was read is kept')
-        return _leave(getattr(ended, 'number', None))
+        return _leave(_ended_by)

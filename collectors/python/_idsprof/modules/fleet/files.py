@@ -145,9 +145,6 @@ class _StandIns:
                 if ARCHIVE.search(info['name'].lower()):
                     found.passed.append((file.url, 'an archive: unpack it, or name it to idsprof report'))
                 continue
-            if info.get('type') == 'other':       # a FIFO, a socket, a device: to open it may wait for ever
-                found.failed.append((file.url, 'neither a file nor a folder'))
-                continue
             parts = _parts(base, info['name'])
             try:
                 if parts is None:

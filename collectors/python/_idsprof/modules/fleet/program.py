@@ -11,6 +11,8 @@ from idsprof.fleet.errors import Error
 
 SECONDS = 3600      # one run of the program; what takes longer hangs
 _own = threading.local()
+_all = set()            # that run now
+_is_stopped = False
 
 
 @functools.lru_cache(maxsize=1)
@@ -24,8 +26,13 @@ def path():
 def run(arguments, folder=None, seconds=SECONDS):
     """Its exit status, standard output and standard error. A negative status is a signal."""
     going = getattr(_own, 'going', set())
+    if _is_stopped:
+        raise KeyboardInterrupt
     with subprocess.Popen([path(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as child:
         going.add(child)
+        _all.add(child)
+        if _is_stopped:
+            child.terminate()
         try:
             output, words = child.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -37,6 +44,9 @@ def run(arguments, folder=None, seconds=SECONDS):
             raise
         finally:
             going.discard(child)
+            _all.discard(child)
+    if _is_stopped:
+        raise KeyboardInterrupt
     return child.returncode, output, words.decode('utf-8', 'replace')
 
 
@@ -48,6 +58,14 @@ def belong(going):
 def end(going):
     for child in list(going):
         child.terminate()
+
+
+def stop():
+    """All that run are ended, and none begins: what a handler of a signal raises is lost where Python calls it in a place that hears nothing, such
+    as the end of an object."""
+    global _is_stopped
+    _is_stopped = True
+    end(_all)
 
 
 @functools.lru_cache(maxsize=1)
