@@ -62,7 +62,7 @@ static const char *say_few_steps(const struct ids_adviser *adviser, const struct
     const struct ids_steps *steps = &adviser->analysis->steps;
     const struct ids_trace *trace = adviser->analysis->trace;
     const struct ids_launcher *launcher = launcher_of(adviser, op);
-    if (!launcher || !launcher->steps || steps->count < IDS_LEAST_STEPS || launcher->steps * 2 > steps->count)
+    if (!launcher || !launcher->steps || steps->count < IDS_LEAST_STEPS || (size_t)launcher->steps * 2 > steps->count)
         return NULL;
     const char *which = launcher->steps > 1 ? ids_report_text(adviser->report, "%" PRIu32 " of %zu steps run",
                                                               launcher->steps, steps->count)

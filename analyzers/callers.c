@@ -134,7 +134,7 @@ static int tree_init(struct tree *tree, const struct ids_trace *trace) {
 static int add(struct callers *callers, struct ids_keymap *numbers, uint32_t text, int64_t ps) {
     uint64_t *number = ids_keymap_at(numbers, (uint64_t)text + 1);
     if (!number) return -1;
-    if (!*number) {
+    if (!*number || !callers->at) {
         struct caller *grown = realloc(callers->at, (callers->count + 1) * sizeof *grown);
         if (!grown) return -1;
         callers->at = grown;

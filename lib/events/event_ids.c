@@ -228,18 +228,18 @@ static struct ids_event_row take(struct ids_event_ids *ids, const struct ids_eve
 /* Into buckets by track first: a device's work comes in time order over many tracks, which a merge would take many
  * passes for. */
 static int sort_wanted(struct ids_event_ids *ids, struct ids_error *err) {
-    size_t tracks = ids->trace->track_count;
+    const size_t tracks = ids->trace->track_count, count = ids->wanted_count;
     size_t *begin = calloc(tracks + 2, sizeof *begin);
-    struct wanted *sorted = calloc(ids->wanted_count + 1, sizeof *sorted);
+    struct wanted *sorted = calloc(count + 1, sizeof *sorted);
     if (!begin || !sorted) {
         free(begin);
         free(sorted);
         return ids_no_memory(err);
     }
-    for (size_t i = 0; i < ids->wanted_count; i++) begin[ids->wanted[i].track + 1]++;
+    for (size_t i = 0; i < count; i++) begin[ids->wanted[i].track + 1]++;
     for (size_t t = 0; t < tracks; t++) begin[t + 1] += begin[t];
-    for (size_t i = 0; i < ids->wanted_count; i++) sorted[begin[ids->wanted[i].track]++] = ids->wanted[i];
-    merge_wanted(&sorted, &ids->wanted, ids->wanted_count);
+    for (size_t i = 0; i < count; i++) sorted[begin[ids->wanted[i].track]++] = ids->wanted[i];
+    merge_wanted(&sorted, &ids->wanted, count);
     free(ids->wanted);
     free(begin);
     ids->wanted = sorted;
@@ -257,6 +257,7 @@ int ids_event_ids_find(struct ids_event_ids *ids, struct ids_error *err) {
             ids->found[ids->wanted[i].number] = ids->found[ids->wanted[i - 1].number];
             continue;
         }
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): each place that sort_wanted() counted has one */
         const struct ids_host *host = &ids->trace->hosts[ids->trace->tracks[event->track].host];
         int64_t start_ps = event->start_ps - host->shift_ps; /* the builder added it, within its limits */
         int is_new = event->track != track;

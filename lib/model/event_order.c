@@ -55,14 +55,14 @@ static int move_few(struct ids_events *events) {
 }
 
 int ids_events_sort(struct ids_events *events, struct ids_error *err) {
+    const size_t count = events->count;
     if (move_few(events)) return 0;
-    struct place *places = malloc(events->count * sizeof *places), *spare = malloc(events->count * sizeof *spare);
+    struct place *places = malloc(count * sizeof *places), *spare = malloc(count * sizeof *spare);
     int failed = !places || !spare;
     if (!failed) {
-        for (size_t i = 0; i < events->count; i++)
-            places[i] = (struct place){events->at[i].start_ps, events->at[i].end_ps, i};
-        merge_places(&places, &spare, events->count);
-        move_records(events->at, places, events->count);
+        for (size_t i = 0; i < count; i++) places[i] = (struct place){events->at[i].start_ps, events->at[i].end_ps, i};
+        merge_places(&places, &spare, count);
+        move_records(events->at, places, count);
     }
     free(places);
     free(spare);
