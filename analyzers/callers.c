@@ -41,8 +41,7 @@ const struct ids_table_def ids_callers_table = {
     "call that function, by sampled stacks: `time` is how long samples saw it below that line, in the threads that "
     "launch (of what another thread has or does that is waited for: in the others), waited for by a device or not, "
     "`share` that time's part of all such lines'. Frames of libraries and of decorators (`wrapper`) between them are "
-    "left out. The ten lines with "
-    "most time, of 200 rows at most.",
+    "left out. The ten lines with most time, of 200 rows at most.",
     0,
 };
 
@@ -74,8 +73,7 @@ static uint8_t *find_launching(const struct ids_trace *trace) {
 /* What is known of each stack, for any function; what is around a stack stands before it. */
 struct stack {
     uint64_t function;
-    uint32_t
-        program; /* the stack of the innermost function of the program at or around it, beyond decorators: index + 1 */
+    uint32_t program; /* the innermost stack of the program at or around it that is no decorator's: index + 1 */
 };
 
 struct tree {

@@ -150,7 +150,7 @@ static void judge_recorded(struct past *past) {
     }
 }
 
-/* The ring's first step has as many before it as the ring has lost. */
+/* Not of those that compile. The ring's first step has as many before it as the ring has lost. */
 static int is_judged(const struct past *past, size_t i) {
     return (int64_t)i + past->file->head.steps - (int64_t)past->file->step_count >= IDS_WARM_STEPS;
 }
@@ -196,9 +196,9 @@ static void judge_steps(struct past *past) {
         step->collectives = from->collectives;
         step->took_ns = file->steps[i + 1].begin_ns - from->begin_ns - (int64_t)from->stall_ns;
         if (step->took_ns < 0) step->took_ns = 0;
-        judge_step(&file->head, from, (int64_t)i + before >= IDS_WARM_STEPS, step);
+        judge_step(&file->head, from, is_judged(past, i), step);
         past->slow += step->is_slow;
-        if ((int64_t)i + before >= IDS_WARM_STEPS && step->took_ns > past->longest_ns) past->longest_ns = step->took_ns;
+        if (is_judged(past, i) && step->took_ns > past->longest_ns) past->longest_ns = step->took_ns;
         if ((int64_t)i + before > 0) ids_median_add(&median, step->took_ns);
     }
     int has_rule = file->head.when_ns || file->head.when_ratio;
@@ -496,10 +496,9 @@ static void list_steps(const struct ids_history_file *file, int64_t step_ns, str
     past.steps = calloc(file->step_count, sizeof *past.steps);
     ret_steps->beside = calloc(file->step_count, sizeof *ret_steps->beside);
     ret_steps->slow = calloc(file->step_count, sizeof *ret_steps->slow);
-    int64_t before = file->head.steps - (int64_t)file->step_count;
     if (past.steps && ret_steps->beside && ret_steps->slow) judge_steps(&past);
     for (size_t i = 0; i < past.count && (!past.launches || past.is_by_device); i++) {
-        if ((int64_t)i + before < IDS_WARM_STEPS) continue;
+        if (!is_judged(&past, i)) continue;
         const struct step *step = &past.steps[i];
         enum recorded is_in = recorded(file, i);
         int64_t longer_ns = step->is_slow ? step->took_ns - step->median_ns : 0;
