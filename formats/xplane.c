@@ -23,8 +23,6 @@
 #define LENGTH_LIMIT ((uint64_t)INT32_MAX)
 /* A line's timestamp above this is nanoseconds since 1970, not since the session's start (three years). */
 #define EPOCH_NS ((int64_t)100000000 * 1000000000)
-/* Times above this (11 days) do not count from the start of the session, but from 1970 or the start of the machine. */
-#define FAR_NS ((int64_t)1000000 * 1000000000)
 
 /* --- planes ----------------------------------------------------------------------------------------------------- */
 
@@ -122,8 +120,10 @@ static int read_plane(struct ids_xplane_reader *reader, const struct ids_xplane_
 /* --- the file --------------------------------------------------------------------------------------------------- */
 
 /* Finds what times count from: the session's start, whose wall clock the plane "Task Environment" has, 1970, or the
- * machine's start. */
+ * machine's start. Where some planes count from the session's start and others from 1970, as when one was put beside
+ * the profiler's later, all are told from the session's start. */
 static int read_clock(struct ids_xplane_reader *reader, struct ids_host_info *host, struct ids_error *err) {
+    bool is_near = false;
     for (size_t i = 0; i < reader->plane_count; i++) {
         const struct ids_xplane_plane *plane = &reader->planes[i];
         if (!host->start_unix_ns && !strcmp(ids_strings_z(reader->sink->strings, plane->name), "Task Environment")) {
@@ -137,16 +137,19 @@ static int read_clock(struct ids_xplane_reader *reader, struct ids_host_info *ho
                 }
             }
         }
-        for (size_t l = 0; l < plane->lines.count && !host->base_ns; l++) {
+        if (plane->lines.count) { /* one line tells for its plane */
             struct ids_track_info track = {0};
             int64_t timestamp_ns;
-            int code = ids_xplane_read_line_head(reader, plane->lines.at[l], &track, &timestamp_ns, err);
+            int code = ids_xplane_read_line_head(reader, plane->lines.at[0], &track, &timestamp_ns, err);
             if (code)
-                return ids_error_at(err, "plane %zu ('%s'): line %zu", i,
-                                    ids_strings_z(reader->sink->strings, plane->name), l);
-            if (timestamp_ns < FAR_NS) break; /* one line tells for its plane */
-            host->base_ns = timestamp_ns;
+                return ids_error_at(err, "plane %zu ('%s'): line 0", i,
+                                    ids_strings_z(reader->sink->strings, plane->name));
+            if (timestamp_ns < IDS_XPLANE_FAR_NS) is_near = true;
+            if (timestamp_ns >= IDS_XPLANE_FAR_NS && !host->base_ns) host->base_ns = timestamp_ns;
         }
+    }
+    if (is_near && host->base_ns >= EPOCH_NS && host->start_unix_ns >= EPOCH_NS) {
+        host->base_ns = reader->session_ns = host->start_unix_ns;
     }
     if (host->base_ns >= EPOCH_NS) host->start_unix_ns = host->base_ns;
     return 0;

@@ -329,6 +329,7 @@ int ids_xplane_read_line(struct ids_xplane_reader *reader, struct ids_span_bytes
     int64_t timestamp_ns;
     int code = ids_xplane_read_line_head(reader, span, &track, &timestamp_ns, err);
     if (code) return code;
+    if (reader->session_ns && timestamp_ns < IDS_XPLANE_FAR_NS) timestamp_ns += reader->session_ns;
     struct line line;
     line.no_time = __builtin_sub_overflow(timestamp_ns, reader->base_ns, &timestamp_ns) ||
                    __builtin_mul_overflow(timestamp_ns, (int64_t)1000, &line.timestamp_ps);

@@ -14,6 +14,9 @@ struct ids_xplane_spans {
     size_t count, room;
 };
 
+/* Times above this (11 days) do not count from the start of the session, but from 1970 or the start of the machine. */
+#define IDS_XPLANE_FAR_NS ((int64_t)1000000 * 1000000000)
+
 struct ids_xplane_plane {
     struct ids_span_bytes span;
     uint32_t name; /* text */
@@ -27,6 +30,7 @@ struct ids_xplane_reader {
     uint64_t without_time; /* events that were left out */
     bool head_ended;       /* the line's own fields were taken to end at its first event */
     int64_t base_ns;
+    int64_t session_ns; /* added to lines that count from the session's start, where others count from 1970; else 0 */
     struct ids_xplane_plane *planes;
     size_t plane_count, plane_room;
     uint32_t host_name;

@@ -56,9 +56,11 @@ struct ids_collector {
      * end of a warm-up). */
     int (*stop)(void *context, const char *path, struct ids_caught *caught, char *why, size_t why_size);
     /* Appends to `path` what this collector knows of a window that another one owned, as one more serialized XSpace,
-     * for these may stand one after the other. begin_ns and end_ns are of CLOCK_REALTIME. NULL: it has nothing
-     * beside the owner. */
-    int (*contribute)(void *context, const char *path, int64_t begin_ns, int64_t end_ns, char *why, size_t why_size);
+     * for these may stand one after the other. begin_ns and end_ns are of CLOCK_REALTIME; zero_ns too: the time
+     * that the owner's lines count from, from which those beside it have to count (0: from 1970). NULL: it has
+     * nothing beside the owner. */
+    int (*contribute)(void *context, const char *path, int64_t zero_ns, int64_t begin_ns, int64_t end_ns, char *why,
+                      size_t why_size);
 };
 
 /* Makes a collector known. A handle above 0; 0 when there is no capture here (no plan, another rank was chosen): `why`

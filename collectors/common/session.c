@@ -5,6 +5,7 @@
 #include "collectors/common/history.h"
 #include "collectors/common/secrets.h"
 #include "collectors/common/stacks.h"
+#include "collectors/common/xspace_lines.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -325,15 +326,18 @@ int ids_session_open(struct ids_agent *agent) {
 }
 
 static void contribute(struct ids_agent *agent) {
+    struct ids_xspace_lines lines = {0};
+    if (ids_xspace_lines_read(agent->part, &lines)) lines.zero_ns = 0; /* whoever writes there says why it cannot */
     for (int i = 0; i < agent->collector_count; i++) {
         const struct ids_slot *slot = &agent->collectors[i];
         char why[IDS_WHY_BYTES] = "";
         if (i == agent->owner || !slot->is_alive || !slot->collector.contribute) continue;
-        if (slot->collector.contribute(slot->collector.context, agent->part, agent->begin_ns, agent->end_ns, why,
-                                       sizeof why)) {
+        if (slot->collector.contribute(slot->collector.context, agent->part, lines.zero_ns, agent->begin_ns,
+                                       agent->end_ns, why, sizeof why)) {
             ids_session_note(agent, slot->name, why[0] ? why : "contributed nothing and gave no reason");
         }
     }
+    ids_xspace_lines_done(&lines);
 }
 
 void ids_session_stop(struct ids_agent *agent, int throw_away) {

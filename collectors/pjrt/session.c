@@ -171,9 +171,10 @@ static int stop(void *context, const char *path, struct ids_caught *caught, char
     return failed;
 }
 
-static int contribute(void *context, const char *path, int64_t from_ns, int64_t to_ns, char *why, size_t why_size) {
+static int contribute(void *context, const char *path, int64_t zero_ns, int64_t from_ns, int64_t to_ns, char *why,
+                      size_t why_size) {
     (void)context;
-    struct ids_space space = {.begin_ns = from_ns, .end_ns = to_ns};
+    struct ids_space space = {.zero_ns = zero_ns, .begin_ns = from_ns, .end_ns = to_ns};
     struct ids_caught caught;
     return ids_space_write(&space, path, &caught, why, why_size);
 }

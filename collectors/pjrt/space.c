@@ -128,7 +128,7 @@ static void put_program(struct ids_xspace_out *out, uint32_t id) {
     if (program->hlo_size) ids_xspace_uint(out, "program_id", program->hlo_id);
 }
 
-static void put_event(struct ids_xspace_out *out, const struct ids_record *record) {
+static void put_event(struct ids_xspace_out *out, const struct ids_record *record, int64_t zero_ns) {
     static const char *const directions[IDS_RECORD_KINDS] = {
         [IDS_RECORD_FROM_HOST] = "H2D", [IDS_RECORD_TO_HOST] = "D2H", [IDS_RECORD_COPY] = "D2D"};
     int is_program = record->kind == IDS_RECORD_COMPILE || record->kind == IDS_RECORD_LOAD;
@@ -138,7 +138,7 @@ static void put_event(struct ids_xspace_out *out, const struct ids_record *recor
         snprintf(with_module, sizeof with_module, "%s:#module=%s#", name, ids_programs_at(record->program)->name);
         name = with_module;
     }
-    ids_xspace_event_begin(out, ids_xspace_name(out, name), record->start_ns, record->end_ns);
+    ids_xspace_event_begin(out, ids_xspace_name(out, name), record->start_ns - zero_ns, record->end_ns - zero_ns);
     put_program(out, record->program);
     if (is_program && record->program) {
         const struct ids_program *program = ids_programs_at(record->program);
@@ -158,15 +158,15 @@ static void put_event(struct ids_xspace_out *out, const struct ids_record *recor
     ids_xspace_event_end(out);
 }
 
-static void put_calls(struct ids_xspace_out *out, const struct gathered *gathered, int64_t base_ns) {
+static void put_calls(struct ids_xspace_out *out, const struct gathered *gathered, const struct ids_space *space) {
     char name[THREAD_NAME];
     for (uint32_t i = 0; i < gathered->count; i++) {
         const struct ids_record *record = gathered->at[i];
         if (!i || record->thread != gathered->at[i - 1]->thread) {
             thread_name(record->thread, name);
-            ids_xspace_line_begin(out, record->thread, name, base_ns);
+            ids_xspace_line_begin(out, record->thread, name, space->begin_ns - space->zero_ns);
         }
-        put_event(out, record);
+        put_event(out, record, space->zero_ns);
     }
     ids_xspace_line_end(out);
 }
@@ -195,7 +195,7 @@ static int64_t last_end(const struct ids_record *record) {
 }
 
 /* Each execution of it begins a step, which lasts until the next one. Puts the records out of their order. */
-static void put_steps(struct ids_xspace_out *out, struct gathered *gathered, int64_t base_ns) {
+static void put_steps(struct ids_xspace_out *out, struct gathered *gathered, const struct ids_space *space) {
     uint32_t program = step_program(gathered), count = 0;
     if (!program) return;
     for (uint32_t i = 0; i < gathered->count; i++) {
@@ -203,11 +203,12 @@ static void put_steps(struct ids_xspace_out *out, struct gathered *gathered, int
         if (record->is_step && record->program == program) gathered->at[count++] = record;
     }
     qsort(gathered->at, count, sizeof *gathered->at, by_start);
-    ids_xspace_line_begin(out, STEPS_LINE, "steps by executions", base_ns);
+    ids_xspace_line_begin(out, STEPS_LINE, "steps by executions", space->begin_ns - space->zero_ns);
     for (uint32_t i = 0; i < count; i++) {
         const struct ids_record *record = gathered->at[i];
         int64_t end = i + 1 < count ? gathered->at[i + 1]->start_ns : last_end(record);
-        ids_xspace_event_begin(out, ids_xspace_name(out, ids_programs_at(program)->name), record->start_ns, end);
+        ids_xspace_event_begin(out, ids_xspace_name(out, ids_programs_at(program)->name),
+                               record->start_ns - space->zero_ns, end - space->zero_ns);
         ids_xspace_int(out, "step_num", record->number);
         ids_xspace_event_end(out);
     }
@@ -241,8 +242,8 @@ static void put_ours(struct ids_xspace_out *out, const struct ids_space *space, 
     put_programs(out, space, gathered);
     ids_xspace_plane_begin(out, CALLS_PLANE, "/host:idsprof.pjrt");
     if (drops) ids_xspace_int(out, "dropped", drops);
-    put_calls(out, gathered, space->begin_ns);
-    put_steps(out, gathered, space->begin_ns);
+    put_calls(out, gathered, space);
+    put_steps(out, gathered, space);
     ids_xspace_plane_end(out);
 }
 

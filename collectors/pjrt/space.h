@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct ids_space {
+    int64_t zero_ns;          /* what the times of the planes beside ours count from; 0: from 1970 */
     int64_t begin_ns, end_ns; /* records that begin before or after are left out */
     const void *vendor;       /* what the plugin's profiler collected, NULL: nothing */
     size_t vendor_size;

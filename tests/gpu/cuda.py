@@ -2,7 +2,7 @@
 """Collector B on a real GPU: counts and times against programs that count themselves, an independent CUPTI client, torch.profiler and
 jax.profiler; overhead; recordings for the stub. Called by cuda.sh, which built LOOP and RECORDER into WORK.
 
-    cuda.py WORK OUT     OUT gets recordings (*.cupti) and results.json
+    cuda.py WORK OUT [PART ...]     OUT gets recordings (*.cupti) and results.json; PART: plain_program, torch_program, ...
 
 Environment: IDS_SOURCE_DIR, IDS_BUILD_DIR (with lib/idsprof), IDSPROF (may be missing: then the variables that it would set are set
 here). Prints a line for each finding; exit 1 when one is bad."""
@@ -225,6 +225,8 @@ def report(key, path):
 
 os.makedirs(OUT, exist_ok=True)
 for part in (plain_program, torch_program, jax_program, conflicts):
+    if sys.argv[3:] and part.__name__ not in sys.argv[3:]:
+        continue
     try:
         part()
     except Exception as error:  # the other parts are worth their time all the same

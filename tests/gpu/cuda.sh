@@ -1,5 +1,6 @@
 #!/bin/bash
-# cuda.sh [OUT]: collector B on a machine with an NVIDIA GPU: builds what it measures with, and runs cuda.py. Exit 77: no GPU here.
+# cuda.sh [OUT [PART ...]]: collector B on a machine with an NVIDIA GPU: builds what it measures with, and runs cuda.py, all parts of it
+# unless some are named. Exit 77: no GPU here.
 # OUT (./gpu_results): recordings in the stub's form (cut them to a few launches before they go into testdata/) and cuda_results.json.
 # Environment: IDS_BUILD_DIR, a build with lib/idsprof (build/release of this folder); IDS_GPU_PYTHON; CUDA_HOME.
 set -u
@@ -33,4 +34,4 @@ done
 gcc -D_GNU_SOURCE -shared -fPIC -o "$work/recorder.so" "$IDS_SOURCE_DIR/tests/gpu/cuda_recorder.c" -I "$cupti/include" \
     -I "$home/include" "$library" -Wl,-rpath,"$lib" || echo "no independent CUPTI client: its comparisons are left out"
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
-"$python" "$IDS_SOURCE_DIR/tests/gpu/cuda.py" "$work" "$out"
+"$python" "$IDS_SOURCE_DIR/tests/gpu/cuda.py" "$work" "$out" "${@:2}"

@@ -137,8 +137,9 @@ static int stop(void *context, const char *path, struct ids_caught *caught, char
     return 0;
 }
 
-static int contribute(void *context, const char *path, int64_t begin_ns, int64_t end_ns, char *why, size_t why_size) {
-    (void)context;
+static int contribute(void *context, const char *path, int64_t zero_ns, int64_t begin_ns, int64_t end_ns, char *why,
+                      size_t why_size) {
+    (void)context, (void)zero_ns;
     if (begin_ns <= 0 || end_ns < begin_ns) snprintf(why, why_size, "a window without a time");
     return begin_ns <= 0 || end_ns < begin_ns ? -1 : write_space(path, "/host:rival", 1);
 }

@@ -1,4 +1,4 @@
-"""Programs with one planted cause each, for a device that is a CPU.
+"""Programs with one planted cause each, for a device that is a CPU or a GPU.
 
 usage: planted.py CAUSE MS ANNOTATED TRUTH
 
@@ -22,7 +22,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+# Of a step of so many milliseconds: the side of its matrices, with which it takes few enough products to be compiled soon.
 SIDES = {0.1: 64, 0.5: 128, 2: 192, 20: 384, 100: 512}
+if jax.default_backend() == "gpu":
+    SIDES = {0.1: 2048, 0.5: 2048, 2: 4096, 20: 8192, 100: 8192}
 STEPS = 14       # of which 8 are recorded
 TINY_STEPS = 40  # of which 30 are
 LEAST_STEPS = 400  # of which 300 are: stacks are sampled every 2 ms, and 30 steps of 0.02 ms are over by then

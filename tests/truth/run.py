@@ -3,7 +3,7 @@
 live, real traces carry an engineer's verdict; one table says for each what was
 true, what was said first, and how far its size is off.
 
-    run.py planted [--all] [--keep DIR] [--again] [CAUSE ...]
+    run.py planted [--all] [--platform cuda] [--keep DIR] [--again] [CAUSE ...]
     run.py ranks [--keep DIR] [--again]
     run.py traces [NAME ...]
 
@@ -140,16 +140,18 @@ def ahead_of_others(cause=""):
         return []
 
 
-def record(cause, ms, annotated, folder, recorder):
+def record(cause, ms, annotated, folder, recorder, platform):
     folder.mkdir(parents=True)
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("PROFILE_", "IDSPROF_", "JAX_", "XLA_")) and key != "PYTHONPATH"}
-    environment["JAX_PLATFORMS"] = "cpu"
+    environment["JAX_PLATFORMS"] = platform
+    environment["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # other programs use the GPU too
     if cause == "device_late":
         environment["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
     # Before the loop other programs run, which are no steps.
     when = ["--start-step", str(WARM), "--steps", str(CAUSES[cause].steps if cause in CAUSES else WINDOW), "--step-executable", "train_step"]
-    done = subprocess.run([*ahead_of_others(cause), IDSPROF, "capture", "-q", *when, *recorder, "-o", folder / "run", "--", PYTHON,
+    ahead = ahead_of_others(cause) if platform == "cpu" else []  # threads that wait for a GPU spin
+    done = subprocess.run([*ahead, IDSPROF, "capture", "-q", *when, *recorder, "-o", folder / "run", "--", PYTHON,
                            HERE / "planted.py", cause, str(ms), "yes" if annotated else "no", folder / "truth.json"],
                           env=environment, capture_output=True, text=True, timeout=300, check=False)
     (folder / "log").write_text(done.stdout + done.stderr)
@@ -257,7 +259,7 @@ def planted(arguments):
                     again = arguments.again and folder.exists()
                     if not again:
                         shutil.rmtree(folder, ignore_errors=True)
-                        record(name, ms, annotated, folder, RECORDERS[recorder])
+                        record(name, ms, annotated, folder, RECORDERS[recorder], arguments.platform)
                     row, was_disturbed = judge_planted(name, ms, annotated, folder, recorder)
                     if again or not was_disturbed:
                         break
@@ -387,7 +389,7 @@ def ranks(arguments):
                 again = arguments.again and folder.exists()
                 if not again:
                     shutil.rmtree(folder, ignore_errors=True)
-                    record(name, 2, True, folder, RECORDERS["traced"])
+                    record(name, 2, True, folder, RECORDERS["traced"], "cpu")
                 table = judge_run_of_ranks(name, folder, where, behaviour)
                 wrong = any(row[-1] for row in table)
                 if again or not wrong or held_up(folder, WINDOW) <= HELD_UP:
@@ -500,6 +502,7 @@ def main(words=None):
     parser.add_argument("--keep")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--sampled", action="store_true", help="record with default options: sampled stacks")
+    parser.add_argument("--platform", default="cpu", help="where the planted programs run (JAX_PLATFORMS)")
     parser.add_argument("--let-pass", type=int, default=0, metavar="N", help="so many in ten planted programs may be wrong")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_intermixed_args(words)

@@ -38,10 +38,11 @@ static int stop(void *context, const char *path, struct ids_caught *caught, char
     return 0;
 }
 
-static int contribute(void *context, const char *path, int64_t begin_ns, int64_t end_ns, char *reason,
+static int contribute(void *context, const char *path, int64_t zero_ns, int64_t begin_ns, int64_t end_ns, char *reason,
                       size_t reason_size) {
     (void)context;
     (void)path;
+    ck_assert_int_eq(zero_ns, 0); /* what was caught does not say */
     ck_assert_int_gt(begin_ns, 1600000000000000000);
     ck_assert_int_ge(end_ns, begin_ns);
     contributions++;

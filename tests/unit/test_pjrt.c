@@ -1,5 +1,6 @@
 /* Collector A in this process, under the sanitizers, around the double of a plugin (tests/pjrt/double.h). */
 #include "collectors/common/agent.h"
+#include "collectors/common/xspace_out.h"
 #include "collectors/pjrt/calls.h"
 #include "collectors/pjrt/plugin.h"
 #include "collectors/pjrt/programs.h"
@@ -64,8 +65,8 @@ static void set_faults(const char *words) {
 
 struct seen {
     int windows, device, first, last, executes, awaits, compiles, loads, h2d, d2h, d2d, programs, steps, dropped;
-    int64_t bytes;
-    char names[64][64]; /* of the device's events */
+    int64_t bytes, begun_ns; /* the latest that a line of ours counts from */
+    char names[64][64];      /* of the device's events */
 };
 
 static int text_is(const struct ids_pb_field *field, const char *text) {
@@ -112,6 +113,8 @@ static void read_plane(struct seen *seen, struct ids_pb plane) {
         int is_steps = 0;
         while (ids_pb_next(&line, &part) > 0) {
             if (part.number == 2) is_steps = text_is(&part, "steps by executions");
+            int64_t begun_ns = part.number == 3 ? (int64_t)part.value : 0;
+            if (begun_ns > seen->begun_ns && !strcmp(plane_name, "/host:idsprof.pjrt")) seen->begun_ns = begun_ns;
             if (part.number != 4) continue;
             struct ids_pb event = ids_pb_inside(&part);
             ck_assert_int_gt(ids_pb_next(&event, &inner), 0);
@@ -216,7 +219,50 @@ START_TEST(exact_window) {
     ck_assert_int_eq(seen.executes, 5);
     ck_assert_int_eq(seen.steps, 5);
     ck_assert_int_eq(seen.programs, 1);
+    ck_assert_int_gt(seen.begun_ns, 1600000000000000000);
     ck_assert_int_eq(use.errors, 0);
+    nothing_is_left();
+}
+END_TEST
+
+static int64_t zero_ns; /* of the profile of another collector */
+
+static int start_other(void *context, char *why, size_t why_size) {
+    (void)context, (void)why, (void)why_size;
+    zero_ns = ids_record_now();
+    return 0;
+}
+
+/* As jax's session does: times count from its start, which a plane says. */
+static int stop_other(void *context, const char *path, struct ids_caught *caught, char *why, size_t why_size) {
+    (void)context;
+    struct ids_xspace_written written;
+    struct ids_xspace_out *out = ids_xspace_open(path, 0, why, why_size);
+    ck_assert_ptr_nonnull(out);
+    ids_xspace_plane_begin(out, 1, "Task Environment");
+    ids_xspace_uint(out, "profile_start_time", (uint64_t)zero_ns);
+    ids_xspace_plane_end(out);
+    caught->events = 1;
+    return ids_xspace_close(out, &written, why, why_size);
+}
+
+/* What is put beside another collector's profile counts from where that one does. */
+START_TEST(beside_another) {
+    struct ids_collector other = {.size = sizeof other, .priority = IDS_PRIORITY_PJRT + 1, .name = "other"};
+    other.start = start_other;
+    other.stop = stop_other;
+    begin(PLAN, "");
+    ck_assert_int_gt(ids_agent_register(&other, NULL, 0), 0);
+    ck_assert_int_eq(use_client(&use), 0);
+    void *loaded = use_compile(&use, "train");
+    for (int i = 0; i < 12; i++) use_execute(&use, loaded, 1, 0);
+    struct seen seen = end();
+    ck_assert_int_eq(seen.windows, 1);
+    ck_assert_int_eq(seen.executes, 5);
+    ck_assert_int_eq(seen.steps, 5);
+    ck_assert_int_eq(seen.device, 0);
+    ck_assert_int_gt(seen.begun_ns, 0);
+    ck_assert_int_lt(seen.begun_ns, 1000000000);
     nothing_is_left();
 }
 END_TEST
@@ -656,6 +702,7 @@ int main(void) {
     TCase *tcase = tcase_create("pjrt");
     const TTest *const once[] = {asleep_without_a_plan,
                                  exact_window,
+                                 beside_another,
                                  several_windows,
                                  hottest_and_pattern,
                                  pattern,

@@ -367,6 +367,28 @@ START_TEST(times_of_lines_may_count_from_1970) {
 }
 END_TEST
 
+START_TEST(planes_may_count_from_both) {
+    struct pb space = {0}, gpu = plane(1, "/device:GPU:0"), ours = plane(2, "/host:beside"),
+              task = plane(3, "Task Environment");
+    struct pb near = line(1, "near", 40), far = line(2, "far", 1700000000000000150);
+    pb_message(&near, 4, event(1, 7, 1));
+    pb_message(&far, 4, event(1, 8, 1));
+    pb_message(&gpu, 3, near);
+    pb_message(&ours, 3, far);
+    metadata(&task, 5, 1, "profile_start_time");
+    pb_message(&task, 6, stat_int(1, 1700000000000000100));
+    pb_message(&space, 1, gpu);
+    pb_message(&space, 1, ours);
+    pb_message(&space, 1, task);
+    ck_assert_int_eq(read_bytes(space.at, space.length, 0), 0);
+    ck_assert_ptr_nonnull(strstr(log_of.text, "host '' base 1700000000000000100 start 1700000000000000100\n"));
+    ck_assert_ptr_nonnull(strstr(log_of.text, " 0: 40007+1 "));
+    ck_assert_ptr_nonnull(strstr(log_of.text, " 1: 50008+1 "));
+    pb_free(&space);
+    clear_log();
+}
+END_TEST
+
 START_TEST(events_out_of_time_are_left_out) {
     struct pb gpu = plane(1, "/device:GPU:0"), first = line(1, "s", 1700000000000000500),
               second = line(2, "s", INT64_MIN), third = line(3, "s", 1700000000000000501);
@@ -606,6 +628,6 @@ IDS_RUN_SUITE("xplane", a_whole_file, ids_may_be_negative_and_repeat, values_of_
               the_last_one_wins, names_hold_for_their_plane_only, names_that_are_missing,
               tables_may_stand_before_or_behind, fields_may_come_in_any_order, unknown_fields_are_passed_over,
               a_known_field_of_another_type_is_unknown, times_of_lines_count_from_the_session,
-              times_of_lines_may_count_from_1970, events_out_of_time_are_left_out, records_longer_than_a_window,
+              times_of_lines_may_count_from_1970, planes_may_count_from_both, events_out_of_time_are_left_out, records_longer_than_a_window,
               a_record_above_the_limit_is_left_out, hlo_protos_are_read, programs_are_handed_on,
               a_damaged_hlo_proto_is_only_noted, bids)

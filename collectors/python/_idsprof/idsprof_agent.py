@@ -13,7 +13,7 @@ WHY_BYTES = 512
 
 _START = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 _STOP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
-_CONTRIBUTE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64,
+_CONTRIBUTE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64,
                                ctypes.c_void_p, ctypes.c_size_t)
 
 
@@ -98,7 +98,7 @@ class Agent:
         return any(self.plan(key).strip('0') for key in ('when_ratio', 'when_ns', 'keep_slowest'))
 
     def register(self, session):
-        """Makes `session` (start(), stop(path), contribute(path, begin_ns, end_ns)) the collector "jax". False: asleep."""
+        """Makes `session` (start(), stop(path), contribute(path, zero_ns, begin_ns, end_ns)) the collector "jax". False: asleep."""
         def start(_context, why, why_size):
             self.library.ids_agent_entered()                            # not before: Python's lock was the program's
             return _answer(why, why_size, session.start)
@@ -109,8 +109,8 @@ class Agent:
                 ctypes.c_int64.from_address(caught).value = 0           # struct ids_caught: events
             return code
 
-        def contribute(_context, path, begin_ns, end_ns, why, why_size):
-            return _answer(why, why_size, session.contribute, os.fsdecode(path), begin_ns, end_ns)
+        def contribute(_context, path, zero_ns, begin_ns, end_ns, why, why_size):
+            return _answer(why, why_size, session.contribute, os.fsdecode(path), zero_ns, begin_ns, end_ns)
 
         self._kept = _Collector(ctypes.sizeof(_Collector), PRIORITY_JAX, b'jax', None, _START(start), _STOP(stop),
                                 _CONTRIBUTE(contribute))

@@ -80,9 +80,9 @@ class Session:
         self.is_empty = xspace.is_empty(data)
         self._write(path, os.O_TRUNC, [data, self._told(self.begin_ns, end_ns, xspace.profile_start_of_bytes(data))])
 
-    def contribute(self, path, begin_ns, end_ns):
+    def contribute(self, path, zero_ns, begin_ns, end_ns):
         self._write_memory(path)
-        self._write(path, os.O_APPEND, [self._told(begin_ns, end_ns, xspace.profile_start_of_file(path))])
+        self._write(path, os.O_APPEND, [self._told(begin_ns, end_ns, zero_ns)])
 
     # --- what lives on the devices ---
 

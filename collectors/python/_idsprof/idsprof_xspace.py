@@ -5,7 +5,6 @@ tsl/profiler/protobuf/xplane.proto: XSpace 1 planes; XPlane 2 name, 3 lines, 4 e
 2 name, 3 timestamp_ns, 4 events; XEvent 1 metadata_id, 2 offset_ps, 3 duration_ps, 4 stats; XStat 1 metadata_id, 3 uint64_value,
 4 int64_value, 5 str_value; XEventMetadata and XStatMetadata 1 id, 2 name.
 """
-import os
 
 M64 = (1 << 64) - 1
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -100,11 +99,11 @@ def _fields(data):
         yield tag >> 3, value
 
 
-def _planes(read, size):
-    """(begin, end) of each plane of a profile that read(offset, count) gives parts of; none is held in memory."""
+def _planes(data):
+    """(begin, end) of each plane of a profile; none is copied."""
     at = 0
-    while at < size:
-        head = read(at, 20)
+    while at < len(data):
+        head = data[at:at + 20]
         tag, used = _read_varint(head, 0)
         if tag != 1 << 3 | BYTES:
             raise ValueError('no XSpace')
@@ -156,24 +155,15 @@ def _start_of_plane(data):
     return _stat_value(stats, names, b'profile_start_time') if name == b'Task Environment' else None
 
 
-def profile_start(read, size):
+def profile_start_of_bytes(data):
     """When the profile began, in nanoseconds of CLOCK_REALTIME, to which its lines are relative; 0 where it does not say."""
     try:
-        for begin, end in _planes(read, size):
-            if end - begin > LONGEST or b'Task Environment' not in read(begin, 64):
+        for begin, end in _planes(data):
+            if end - begin > LONGEST or b'Task Environment' not in data[begin:begin + 64]:
                 continue
-            start = _start_of_plane(read(begin, end - begin))
+            start = _start_of_plane(data[begin:end])
             if start:
                 return start
     except (ValueError, IndexError, OSError, TypeError):
         pass
     return 0
-
-
-def profile_start_of_bytes(data):
-    return profile_start(lambda at, count: data[at:at + count], len(data))
-
-
-def profile_start_of_file(path):
-    with open(path, 'rb') as file:
-        return profile_start(lambda at, count: os.pread(file.fileno(), count, at), os.fstat(file.fileno()).st_size)
