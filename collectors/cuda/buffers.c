@@ -13,7 +13,8 @@ int ids_cuda_buffers_take(struct ids_cuda_buffers *buffers) {
         buffers->count = count;
     }
     buffers->refused = buffers->returned = 0;
-    buffers->over = 0;
+    buffers->over = buffers->closed = 0;
+    while (buffers->full_count) buffers->free[buffers->free_count++] = buffers->full[--buffers->full_count].at;
     for (size_t i = buffers->count; first && i-- > 0;)
         buffers->free[buffers->free_count++] = buffers->memory + i * IDS_CUDA_BUFFER_BYTES;
     int failed = !buffers->memory;
@@ -23,9 +24,12 @@ int ids_cuda_buffers_take(struct ids_cuda_buffers *buffers) {
 
 void ids_cuda_buffers_release(struct ids_cuda_buffers *buffers) {
     pthread_mutex_lock(&buffers->lock);
-    if (buffers->memory) munmap(buffers->memory, buffers->count * IDS_CUDA_BUFFER_BYTES);
-    buffers->memory = NULL;
-    buffers->count = buffers->free_count = buffers->full_count = 0;
+    buffers->closed = 1;
+    if (buffers->memory && buffers->free_count + buffers->full_count == buffers->count) {
+        munmap(buffers->memory, buffers->count * IDS_CUDA_BUFFER_BYTES);
+        buffers->memory = NULL;
+        buffers->count = buffers->free_count = buffers->full_count = 0;
+    }
     pthread_mutex_unlock(&buffers->lock);
 }
 
@@ -38,7 +42,7 @@ size_t ids_cuda_buffers_out(struct ids_cuda_buffers *buffers) {
 
 uint8_t *ids_cuda_buffers_give(struct ids_cuda_buffers *buffers) {
     pthread_mutex_lock(&buffers->lock);
-    uint8_t *at = buffers->free_count ? buffers->free[--buffers->free_count] : NULL;
+    uint8_t *at = buffers->free_count && !buffers->closed ? buffers->free[--buffers->free_count] : NULL;
     buffers->refused += !at;
     pthread_mutex_unlock(&buffers->lock);
     return at;

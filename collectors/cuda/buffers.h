@@ -26,12 +26,14 @@ struct ids_cuda_buffers {
     struct ids_cuda_full full[IDS_CUDA_BUFFERS]; /* in the order in which they came */
     size_t full_count;
     uint64_t refused, returned; /* requests that got none; buffers that came back */
-    int over;
+    int over, closed;           /* closed: CUPTI gets none, for no window is open */
 };
 
-/* Takes the memory: as many of the buffers as there is memory for. 0, or -1 when there is none for a single one. */
+/* Takes the memory: as many of the buffers as there is memory for; what came since the window before is forgotten.
+ * 0, or -1 when there is none for a single one. */
 int ids_cuda_buffers_take(struct ids_cuda_buffers *buffers);
-/* Gives it back. Only when CUPTI has none of them any more: `ids_cuda_buffers_out` is 0; else keep it for ever. */
+/* From now on CUPTI gets none. Gives the memory back, unless CUPTI still has some of it: then it stays for the next
+ * window, for CUPTI would write into what is not ours. */
 void ids_cuda_buffers_release(struct ids_cuda_buffers *buffers);
 /* How many CUPTI has. */
 size_t ids_cuda_buffers_out(struct ids_cuda_buffers *buffers);

@@ -19,11 +19,13 @@ static struct {
     int ended;  /* the program ends */
     int said;
     int cuda_began;
+    char no_graphs[IDS_WHY_BYTES]; /* why launches of graphs cannot be recorded as one */
 } collector = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static int wants_nodes(void) {
+/* --cuda-graph-trace graph, which has to begin with CUDA. */
+static int wants_graphs(void) {
     char text[32];
-    return ids_agent_plan("cuda_graph", text, sizeof text) < 0 || strcmp(text, "graph") != 0;
+    return ids_agent_plan("cuda_graph", text, sizeof text) >= 0 && !strcmp(text, "graph");
 }
 
 /* Registered at cuInit, and again when CUPTI was loaded: so it runs before the ends of both, when CUPTI still answers.
@@ -55,7 +57,12 @@ static void say_start(void) {
 
 static int start(void *context, char *why, size_t why_size) {
     (void)context;
-    int result = ids_cuda_start(wants_nodes(), why, why_size);
+    if (*collector.no_graphs) {
+        snprintf(why, why_size, "%s (--cuda-graph-trace node records the kernels of graphs one by one)",
+                 collector.no_graphs);
+        return -1;
+    }
+    int result = ids_cuda_start(why, why_size);
     if (!result) say_start();
     return result;
 }
@@ -93,14 +100,22 @@ static void register_collector(void) {
     atexit(at_exit);
 }
 
+/* CUDA begins, and no graph was made yet. */
+static void watch_graphs(void) {
+    if (ids_cuda_watch_graphs(collector.no_graphs, sizeof collector.no_graphs)) return;
+    atexit(at_exit);
+}
+
 /* Whether there is a capture in this process. */
 static int wake(int is_cuda) {
     const char *plan = getenv("IDSPROF_PLAN");
     if (!plan || !*plan) return 0;
     pthread_mutex_lock(&collector.lock);
+    int is_first = is_cuda && !collector.cuda_began;
     collector.cuda_began |= is_cuda;
     if (!collector.handle) register_collector();
     int awake = collector.handle > 0;
+    if (awake && is_first && wants_graphs()) watch_graphs();
     pthread_mutex_unlock(&collector.lock);
     return awake;
 }

@@ -33,7 +33,6 @@ static const struct kind kinds[] = {
     {IDS_CUPTI_MEMCPY2, "MEMCPY2", 0, 0},
     {IDS_CUPTI_MEMSET, "MEMSET", 0, 0},
     {IDS_CUPTI_OVERHEAD, "OVERHEAD", 0, 0},
-    {IDS_CUPTI_GRAPH_TRACE, "GRAPH_TRACE", 0, 0},
     {IDS_CUPTI_RUNTIME, "RUNTIME", 0, 1},
     {IDS_CUPTI_DRIVER, "DRIVER", 0, 1},
     {IDS_CUPTI_SYNCHRONIZATION, "SYNCHRONIZATION", 0, 1},
@@ -45,8 +44,8 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static struct {
     struct ids_cupti cupti;
     ids_cupti_handle handle;
-    int several; /* the functions for several subscribers are in use */
-    int graph_nodes;
+    int several;      /* the functions for several subscribers are in use */
+    int graphs;       /* ids_cuda_watch_graphs: they are recorded as one, and CUPTI stays subscribed */
     unsigned enabled; /* bits of kinds */
     struct ids_cuda_buffers buffers;
     struct ids_cuda_records *records;
@@ -178,6 +177,15 @@ static struct ids_cuda_clocks read_clocks(void) {
 
 /* ---- the start ---- */
 
+static uint64_t count_dropped(void) {
+    size_t dropped = 0;
+    int result = session.several && session.cupti.dropped_v2
+                     ? session.cupti.dropped_v2(session.handle, NULL, 0, &dropped)
+                 : session.cupti.dropped ? session.cupti.dropped(NULL, 0, &dropped)
+                                         : IDS_CUPTI_UNKNOWN;
+    return result == IDS_CUPTI_SUCCESS ? dropped : 0;
+}
+
 static int failed(const char *what, int result, char *why, size_t why_size) {
     char text[192];
     snprintf(why, why_size, "%s (%s): %s", what, session.cupti.path,
@@ -233,9 +241,8 @@ static int subscribe(char *why, size_t why_size) {
     return failed("cuptiSubscribe", result, why, why_size);
 }
 
-static int enable(const struct kind *kind) {
-    return session.several ? session.cupti.enable_v2(session.handle, kind->number, NULL)
-                           : session.cupti.enable(kind->number);
+static int enable(uint32_t kind) {
+    return session.several ? session.cupti.enable_v2(session.handle, kind, NULL) : session.cupti.enable(kind);
 }
 
 static void disable_all(int calls_alone) {
@@ -253,8 +260,7 @@ static int enable_all(char *why, size_t why_size) {
     size_t used = 0;
     session.refused[0] = 0;
     for (size_t i = 0; i < KINDS; i++) {
-        if (kinds[i].number == IDS_CUPTI_GRAPH_TRACE && session.graph_nodes) continue;
-        int result = enable(&kinds[i]);
+        int result = enable(kinds[i].number);
         if (result == IDS_CUPTI_SUCCESS) {
             session.enabled |= 1u << i;
         } else if (kinds[i].needed) {
@@ -267,34 +273,54 @@ static int enable_all(char *why, size_t why_size) {
     return 0;
 }
 
-/* CUPTI has none of our buffers any more, or the memory stays: it would write into what is not ours. */
-static void let_go(void) {
-    session.cupti.unsubscribe(session.handle);
-    session.handle = NULL;
-    ids_cuda_records_free(session.records);
-    session.records = NULL;
-    if (!ids_cuda_buffers_out(&session.buffers)) ids_cuda_buffers_release(&session.buffers);
+static int register_callbacks(char *why, size_t why_size) {
+    int result = session.several ? session.cupti.register_callbacks_v2(session.handle, on_request_v2, on_complete_v2)
+                                 : session.cupti.register_callbacks(on_request, on_complete);
+    return result ? failed("cuptiActivityRegisterCallbacks", result, why, why_size) : 0;
 }
 
-int ids_cuda_start(int graph_nodes, char *why, size_t why_size) {
+static void unsubscribe(void) {
+    session.cupti.unsubscribe(session.handle);
+    session.handle = NULL;
+}
+
+int ids_cuda_watch_graphs(char *why, size_t why_size) {
+    if (load(why, why_size) || subscribe(why, why_size)) return -1;
+    if (register_callbacks(why, why_size)) {
+        unsubscribe();
+        return -1;
+    }
+    int result = enable(IDS_CUPTI_GRAPH_TRACE);
+    session.graphs = !result;
+    if (!result) return 0;
+    failed("CUPTI does not record launches of graphs as one", result, why, why_size);
+    unsubscribe();
+    return -1;
+}
+
+static void let_go(void) {
+    if (!session.graphs) unsubscribe();
+    ids_cuda_records_free(session.records);
+    session.records = NULL;
+    ids_cuda_buffers_release(&session.buffers);
+}
+
+int ids_cuda_start(char *why, size_t why_size) {
     if (session.forked) {
         snprintf(why, why_size, "the process was forked after CUDA began, and CUDA cannot be used in it");
         return -1;
     }
     if (load(why, why_size)) return -1;
-    if (subscribe(why, why_size)) return -1;
-    session.graph_nodes = graph_nodes;
+    if (!session.graphs && subscribe(why, why_size)) return -1;
+    if (session.graphs) count_dropped(); /* outside of windows all are */
     session.enabled = 0;
     session.records = ids_cuda_records_new();
     ids_nvtx_steps_reset();
     int result = session.records && !ids_cuda_buffers_take(&session.buffers) ? IDS_CUPTI_SUCCESS : -1;
-    if (result) {
+    if (result)
         snprintf(why, why_size, "no memory for CUPTI's buffers");
-    } else {
-        result = session.several ? session.cupti.register_callbacks_v2(session.handle, on_request_v2, on_complete_v2)
-                                 : session.cupti.register_callbacks(on_request, on_complete);
-        if (result) failed("cuptiActivityRegisterCallbacks", result, why, why_size);
-    }
+    else if (!session.graphs)
+        result = register_callbacks(why, why_size);
     if (!result) {
         start_draining();
         session.begin = read_clocks();
@@ -338,15 +364,6 @@ static void await_device(void) {
     }
 }
 
-static uint64_t count_dropped(void) {
-    size_t dropped = 0;
-    int result = session.several && session.cupti.dropped_v2
-                     ? session.cupti.dropped_v2(session.handle, NULL, 0, &dropped)
-                 : session.cupti.dropped ? session.cupti.dropped(NULL, 0, &dropped)
-                                         : IDS_CUPTI_UNKNOWN;
-    return result == IDS_CUPTI_SUCCESS ? dropped : 0;
-}
-
 int ids_cuda_stop(const char *path, struct ids_cuda_caught *ret_caught, char *why, size_t why_size) {
     *ret_caught = (struct ids_cuda_caught){-1, -1, -1};
     if (session.forked || !session.handle) {
@@ -371,7 +388,7 @@ int ids_cuda_stop(const char *path, struct ids_cuda_caught *ret_caught, char *wh
                                      .begin = session.begin,
                                      .end = session.end,
                                      .dropped = count_dropped(),
-                                     .graph_nodes = session.graph_nodes};
+                                     .graph_nodes = !session.graphs};
     struct ids_cuda_written written = {0};
     int result = path ? ids_cuda_write(&window, path, &written, why, why_size) : 0;
     ret_caught->events = written.events;
@@ -384,6 +401,7 @@ int ids_cuda_stop(const char *path, struct ids_cuda_caught *ret_caught, char *wh
 void ids_cuda_forked(int cuda_began) {
     session.forked = session.forked || cuda_began;
     session.handle = NULL;
+    session.graphs = 0;
     session.draining = 0;
     pthread_mutex_init(&session.lock, NULL);
     pthread_cond_init(&session.drained, NULL);

@@ -1,5 +1,5 @@
 /* session.h - one window of CUPTI: subscribed at its start, unsubscribed at its end, so that other tools find CUPTI
- * free outside.
+ * free outside; but for ids_cuda_watch_graphs.
  *
  * One at a time, driven by the agent: start and stop never run at once. Between windows nothing of CUPTI is enabled.
  * Threads: start runs in a thread of the program or the agent, stop in one of the agent's; CUPTI's callbacks in any; a
@@ -15,9 +15,13 @@ struct ids_cuda_caught {
     int64_t events, drops, incomplete;
 };
 
+/* CUPTI ends a program that launches a graph which it made before CUPTI was told to record launches of graphs as one
+ * (libcupti of CUDA 13.0, segmentation fault in cuGraphLaunch). So this is to be called as CUDA begins; from then on
+ * CUPTI stays subscribed, and outside of windows drops what it would record of a launch. 0, or -1 with the reason. */
+int ids_cuda_watch_graphs(char *why, size_t why_size);
 /* 0, or -1 with the reason: no libcupti, another tool has it, no driver. Then nothing is enabled and nothing is left
- * behind. graph_nodes: graphs' kernels one by one, else each launch of a graph as one. */
-int ids_cuda_start(int graph_nodes, char *why, size_t why_size);
+ * behind. Graphs' kernels are recorded one by one, or after ids_cuda_watch_graphs each launch of a graph as one. */
+int ids_cuda_start(char *why, size_t why_size);
 /* What the last start could not enable, of what it can do without: "MEMORY2 (error 27)"; "" when all is on. */
 const char *ids_cuda_refused(void);
 /* The libcupti in use, "" before the first start. */

@@ -52,6 +52,7 @@ static struct {
     struct line lines[LINES];
     int line_count, group_count, next_group;
     uint32_t rounds;
+    int launched; /* a graph may have been made */
     struct {
         uint64_t *end, value, due;
     } pending[PENDING];
@@ -328,6 +329,7 @@ static void replay(const struct line *line, uint64_t base) {
 
 static void on_launch(void) {
     pthread_mutex_lock(&stub.lock);
+    stub.launched = 1;
     if ((stub.request || stub.request_v2) && stub.group_count) {
         uint64_t base = now_ns();
         for (int i = 0; i < stub.line_count; i++) {
@@ -398,6 +400,9 @@ int cuptiUnsubscribe(ids_cupti_handle handle) {
 static int enable(uint32_t kind, int value) {
     FAIL_UNKNOWN;
     if (kind >= KIND_MAX || kind == 3) die("cuptiActivityEnable", "a kind that serialises, or none");
+    if (value && kind == IDS_CUPTI_GRAPH_TRACE && stub.launched)
+        die("cuptiActivityEnable", "launches of graphs as one, after a graph was made: the real one ends the program");
+    if (value && fault("graphs") && kind == IDS_CUPTI_GRAPH_TRACE) return IDS_CUPTI_UNKNOWN;
     if (value && fault("refuse") && kind == IDS_CUPTI_MEMORY2) return 27;
     if (value && fault("kernels") && kind == IDS_CUPTI_CONCURRENT_KERNEL) return IDS_CUPTI_INSUFFICIENT_PRIVILEGES;
     pthread_mutex_lock(&stub.lock);

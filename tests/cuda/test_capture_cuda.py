@@ -152,6 +152,21 @@ FACTS = {'device_vendor': 'Nvidia', 'gpu_device_name': 'NVIDIA H200', 'clock_rat
          'memory_bandwidth': 2 * 3201000 * 1000 * 6144 // 8, 'memory_size': 150754820096, 'compute_cap_major': 9, 'compute_cap_minor': 0}
 
 
+def test_graphs_as_one():
+    """Recorded so from CUDA's start: later a real CUPTI ends the program. Only windows have records."""
+    acts = ['init', 'launch:4', 'push:phase', 'open', 'launch:2', 'sleep:5', 'pop', 'shut', 'launch:4', 'push:phase', 'open', 'launch:2', 'pop']
+    for cupti in ('cupti13', 'cupti12'):
+        run = Run(acts, ('--range', 'phase', '--max', '2', '--cuda-graph-trace', 'graph'), cupti,
+                  variables={'STUB_DRIVER': '12080'} if cupti == 'cupti12' else None)
+        check(run.name + ': two windows', len(run.files) == 2, run.files, run.hello)
+        for window in range(len(run.files)):
+            names = [event.name for line in run.planes(window)['/device:GPU:0'].lines for event in line.events]
+            check(run.name + ': a launch of the graph in each', names.count(b'CudaGraphExec:5') == 1, window, names)
+        check(run.name + ': nothing of a window is dropped', all(line['drops'] == 0 for line in run.lines('written')), run.lines('written'))
+    run = Run(['init', 'launch:4', 'sleep:100'], ('--delay', '1ms', '--cuda-graph-trace', 'graph'), fault='graphs')
+    run.expect_skipped('--cuda-graph-trace node')
+
+
 def test_fields(cupti='cupti13', fault='', graphs='node', inside=False):
     run = Run(['init', 'open', 'sleep:5', 'launch:2', 'sleep:5'], ('--delay', '1ms', '--cuda-graph-trace', graphs), cupti, fault,
               {'STUB_DRIVER': '12080'} if cupti == 'cupti12' else None, inside)
@@ -477,6 +492,7 @@ def test_torch():
 
 test_report(test_fields())
 test_fields(graphs='graph')
+test_graphs_as_one()
 test_fields('cupti12')
 test_fields('cupti13', 'alone')
 if os.environ.get('IDS_SANITIZE') == '1':

@@ -12,7 +12,7 @@ PYTHON = os.environ.get('IDS_GPU_PYTHON', 'python3')
 sys.path.insert(0, str(SOURCE / 'tests/truth'))
 import run as truth  # noqa: E402
 
-AT_ONCE = 5  # what is late on the host is told all the same while they share the device
+AT_ONCE = 3  # what is late on the host is told all the same while they share the device
 CAUSES = {
     'loader_sleep': truth.Cause('host.input|host.python', '__getitem__'),
     'augment': truth.Cause('host.python', 'augment'),

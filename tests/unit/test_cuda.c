@@ -298,7 +298,19 @@ START_TEST(buffers_go_round) {
     ck_assert_uint_eq(ids_cuda_buffers_out(&buffers), IDS_CUDA_BUFFERS - 4);
     for (int i = 0; i < 4; i++) ck_assert_ptr_ne(ids_cuda_buffers_give(&buffers), taken[0]);
     ck_assert_ptr_null(ids_cuda_buffers_give(&buffers));
+    /* Between windows none is given out, and what comes back then is of no window. */
     ids_cuda_buffers_release(&buffers);
+    ck_assert_ptr_nonnull(buffers.memory);
+    ids_cuda_buffers_come(&buffers, taken[0], 8);
+    ids_cuda_buffers_come(&buffers, taken[1], 0);
+    ck_assert_ptr_null(ids_cuda_buffers_give(&buffers));
+    ck_assert_int_eq(ids_cuda_buffers_take(&buffers), 0);
+    ck_assert_int_eq(ids_cuda_buffers_next(&buffers, 0, &full), 0);
+    ck_assert_ptr_eq(ids_cuda_buffers_give(&buffers), taken[0]);
+    ck_assert_ptr_eq(ids_cuda_buffers_give(&buffers), taken[1]);
+    for (int i = 0; i < IDS_CUDA_BUFFERS; i++) ids_cuda_buffers_come(&buffers, taken[i], 0);
+    ids_cuda_buffers_release(&buffers);
+    ck_assert_ptr_null(buffers.memory);
 }
 END_TEST
 

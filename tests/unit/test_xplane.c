@@ -628,6 +628,6 @@ IDS_RUN_SUITE("xplane", a_whole_file, ids_may_be_negative_and_repeat, values_of_
               the_last_one_wins, names_hold_for_their_plane_only, names_that_are_missing,
               tables_may_stand_before_or_behind, fields_may_come_in_any_order, unknown_fields_are_passed_over,
               a_known_field_of_another_type_is_unknown, times_of_lines_count_from_the_session,
-              times_of_lines_may_count_from_1970, planes_may_count_from_both, events_out_of_time_are_left_out, records_longer_than_a_window,
-              a_record_above_the_limit_is_left_out, hlo_protos_are_read, programs_are_handed_on,
-              a_damaged_hlo_proto_is_only_noted, bids)
+              times_of_lines_may_count_from_1970, planes_may_count_from_both, events_out_of_time_are_left_out,
+              records_longer_than_a_window, a_record_above_the_limit_is_left_out, hlo_protos_are_read,
+              programs_are_handed_on, a_damaged_hlo_proto_is_only_noted, bids)
