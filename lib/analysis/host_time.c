@@ -144,6 +144,10 @@ static uint32_t name_of_launch(const struct ids_host_time *time, const struct id
     return tells ? ids_name_of_doing(timeline->doing[i], IDS_AS_IT_IS) : ids_name_of_name(&time->names, launch->name);
 }
 
+uint32_t ids_host_time_name_of_launch(const struct ids_host_time *time, const struct ids_event *launched) {
+    return launched->launch ? name_of_launch(time, launched) : IDS_NAME_OF_NOBODY;
+}
+
 /* --- the division ----------------------------------------------------------------------------------------------- */
 
 struct division {

@@ -51,6 +51,8 @@ static inline uint32_t ids_name_as_it_is(uint32_t number, const struct ids_doing
 
 /* Of the names of parts. */
 struct ids_idle_names *ids_host_time_names(struct ids_host_time *time);
+/* What launched it, with its place in the program; IDS_NAME_OF_NOBODY where that is not recorded. */
+uint32_t ids_host_time_name_of_launch(const struct ids_host_time *time, const struct ids_event *launched);
 
 /* What the host of `busy` does for more than half of [from, to), by the program's thread: "host.sync
  * hipMemcpyWithStream"; length 0: nothing that is known, or many things. The text lives as long as the host time. */
