@@ -229,6 +229,16 @@ static uint32_t launched_by(const struct ids_trace *trace, const struct ids_doin
     return trace->names[doing->caller].launched;
 }
 
+/* The call that has the account, for a person: the outermost one. What a library calls by a name of its own, `_value`
+ * in np.asarray, is no name that the program's owner knows: then it is what the program calls there. */
+static struct ids_text name_of_call(const struct ids_trace *trace, const struct ids_doing *doing, uint32_t call) {
+    struct ids_text name = text_of(trace, call);
+    struct ids_python_frame frame;
+    if (doing->called != IDS_NONE && ids_python_frame_of(name, &frame) && ids_text_begins(frame.function, "_"))
+        name = text_of(trace, doing->called);
+    return call_name(name);
+}
+
 void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint32_t name, struct ids_text *ret_culprit,
                    struct ids_text *ret_where, struct ids_text *ret_recorded) {
     const struct ids_trace *trace = names->trace;
@@ -272,7 +282,7 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         else if (doing->account == IDS_PROFILER && doing->library)
             *ret_culprit = (struct ids_text){IDS_OWN_HOOK, sizeof IDS_OWN_HOOK - 1};
         else /* the outermost of what has the account: the jitted function, the reader, the call that waits */
-            *ret_culprit = call_name(text_of(trace, manner == IDS_AS_CALL ? doing->name : around_of(names, number)));
+            *ret_culprit = name_of_call(trace, doing, manner == IDS_AS_CALL ? doing->name : around_of(names, number));
     }
 }
 
