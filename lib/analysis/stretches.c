@@ -141,14 +141,15 @@ static int entry_of_work(struct ids_booking *booking, enum ids_account account, 
     return 0;
 }
 
-/* A copy has no op that says where it comes from, but a line of the program that launched it. */
+/* A copy has no op that says where it comes from, but a line of the program that launched it. That is told where a
+ * sample saw it, for other calls of the same name copy elsewhere, and to another side. */
 static int entry_of_copy(struct ids_booking *booking, enum ids_account account, const struct ids_event *event,
-                         uint32_t *ret_entry, uint8_t *ret_known) {
+                         uint32_t *ret_entry) {
     uint32_t launched_by =
         event->op == IDS_NONE ? ids_host_time_name_of_launch(booking->host_time, event) : IDS_NAME_OF_NOBODY;
-    *ret_known = IDS_RECORDED;
-    if (launched_by == IDS_NAME_OF_NOBODY) return entry_of_work(booking, account, event, ret_entry);
     struct ids_idle_names *names = ids_host_time_names(booking->host_time);
+    if (launched_by == IDS_NAME_OF_NOBODY || ids_idle_name_is_guess(names, launched_by))
+        return entry_of_work(booking, account, event, ret_entry);
     struct ids_text call, where, recorded;
     ids_idle_name(names, IDS_DEVICE_QUEUE, launched_by, &call, &where, &recorded);
     if (!where.length) return entry_of_work(booking, account, event, ret_entry);
@@ -157,7 +158,6 @@ static int entry_of_copy(struct ids_booking *booking, enum ids_account account, 
     struct ids_ledger_entry *entry = &booking->ledger->entries[made];
     if (!entry->frame) entry->frame = ids_idle_name_frame(names, launched_by, &entry->is_of_other_thread);
     entry->is_sampled |= (uint8_t)ids_idle_name_is_sampled(names, launched_by);
-    if (ids_idle_name_is_guess(names, launched_by)) *ret_known = IDS_PLACE_INFERRED;
     *ret_entry = (uint32_t)made;
     return 0;
 }
@@ -200,8 +200,7 @@ static int put_work(struct ids_booking *booking, const struct ids_stretch *stret
         return ids_host_time_call_back(booking->host_time, stretch, &visitor, err);
     }
     uint32_t entry;
-    uint8_t known = IDS_RECORDED;
-    int failed = ids_account_is_copy(account) ? entry_of_copy(booking, account, event, &entry, &known)
+    int failed = ids_account_is_copy(account) ? entry_of_copy(booking, account, event, &entry)
                                               : entry_of_work(booking, account, event, &entry);
     if (failed) return ids_no_memory(err);
     if (!(stretch->state & IDS_IS_BUSY)) name_gap(booking, entry, stretch->from_ps, stretch->to_ps);
@@ -212,7 +211,7 @@ static int put_work(struct ids_booking *booking, const struct ids_stretch *stret
                                            .entry = entry,
                                            .state = stretch->state,
                                            .account = (uint8_t)account,
-                                           .known = known};
+                                           .known = IDS_RECORDED};
     return ids_book(booking, &interval, err);
 }
 
