@@ -19,6 +19,7 @@ static struct {
     int ended;  /* the program ends */
     int said;
     int cuda_began;
+    int theirs;                    /* the program profiles itself */
     char no_graphs[IDS_WHY_BYTES]; /* why launches of graphs cannot be recorded as one */
 } collector = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -57,6 +58,10 @@ static void say_start(void) {
 
 static int start(void *context, char *why, size_t why_size) {
     (void)context;
+    if (__atomic_load_n(&collector.theirs, __ATOMIC_RELAXED)) {
+        snprintf(why, why_size, "the program profiles itself with torch.profiler right now");
+        return IDS_BUSY;
+    }
     if (*collector.no_graphs) {
         snprintf(why, why_size, "%s (--cuda-graph-trace node records the kernels of graphs one by one)",
                  collector.no_graphs);
@@ -118,6 +123,16 @@ static int wake(int is_cuda) {
     if (awake && is_first && wants_graphs()) watch_graphs();
     pthread_mutex_unlock(&collector.lock);
     return awake;
+}
+
+IDS_AGENT_API void ids_cuda_program_profiles(int begins);
+/* torch.profiler is about to begin (1), or has ended (0): the Python hook tells it. Until then no window is open. */
+void ids_cuda_program_profiles(int begins) {
+    __atomic_store_n(&collector.theirs, begins, __ATOMIC_RELAXED);
+    ids_agent_program_profile(begins);
+    if (begins)
+        ids_agent_give_way(collector.handle,
+                           "the program began a profile of its own with torch.profiler: the window ended there");
 }
 
 IDS_AGENT_API int InitializeInjection(void);

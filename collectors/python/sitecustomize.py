@@ -40,7 +40,7 @@ def main(folder):
     plan = os.environ.get('IDSPROF_PLAN')
     if plan is not None:
         wraps = [item.partition(':')[0] for item in plan.partition(';wrap=')[2].partition(';')[0].split(',')]
-        sys.meta_path.insert(0, Finder(folder, {'jax', 'torch_xla', 'torch.optim.optimizer', *wraps}))
+        sys.meta_path.insert(0, Finder(folder, {'jax', 'torch_xla', 'torch.optim.optimizer', 'torch.autograd.profiler', *wraps}))
         followed(os.environ.get('IDSPROF_SESSION'))
     # Behind all others: nothing of the program is looked for here first, and a child that is given this path still finds us.
     path = sys.path

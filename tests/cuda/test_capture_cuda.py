@@ -443,6 +443,50 @@ class Optimizer:
         for hook in list(hooks.values()):
             hook(self, (), {})
 """
+PROFILER = """
+from torch._C import _prepare_profiler, _enable_profiler, _disable_profiler
+class profile:
+    def __init__(self, activities):
+        self.activities = activities
+    def __enter__(self):
+        _prepare_profiler(None, self.activities)
+        _enable_profiler(None, self.activities, ())
+    def __exit__(self, *error):
+        _disable_profiler()
+"""
+NATIVE = """
+import ctypes
+cupti, handle, taken = None, ctypes.c_void_p(), []
+def _prepare_profiler(config, activities):
+    if 'ProfilerActivity.CUDA' in activities:   # as Kineto does, it takes CUPTI, or does without it
+        global cupti
+        cupti = ctypes.CDLL('libcupti.so.13')
+        taken.append(cupti.cuptiSubscribe(ctypes.byref(handle), None, None))
+def _enable_profiler(config, activities, scopes):
+    pass
+def _disable_profiler():
+    if taken and not taken[-1]:
+        cupti.cuptiUnsubscribe(handle)
+"""
+PROFILED = """
+import ctypes, sys, time, torch._C, torch.autograd.profiler as profiler, torch.optim.optimizer as optim
+class AdamW(optim.Optimizer):
+    pass
+cuda = ctypes.CDLL('%s/cuda/libcuda.so.1')
+cuda.cuInit(0)
+first = AdamW()
+def step():
+    cuda.cuLaunchKernel()
+    first.step()
+for i in range(6):
+    step()
+with profiler.profile({'ProfilerActivity.CPU', sys.argv[1]}):
+    for i in range(2):
+        step()
+for i in range(8):
+    step()
+print('taken', torch._C.taken)
+"""
 TRAINING = """
 import ctypes, torch.optim.optimizer as optim
 class AdamW(optim.Optimizer):
@@ -465,12 +509,14 @@ def test_torch():
     """Steps of PyTorch: calls of an optimizer's step, through the hook that torch has for it. Its double has that hook alone."""
     package = os.environ['TMPDIR'] + '/double/torch/optim'
     os.makedirs(package)
-    for path, text in (('../__init__.py', ''), ('__init__.py', ''), ('optimizer.py', OPTIMIZER)):
+    os.makedirs(package + '/../autograd')
+    for path, text in (('../__init__.py', ''), ('__init__.py', ''), ('optimizer.py', OPTIMIZER), ('../_C.py', NATIVE),
+                       ('../autograd/__init__.py', ''), ('../autograd/profiler.py', PROFILER)):
         open(os.path.join(package, path), 'w').write(text)
 
-    def run(where, *options, **variables):
+    def run(where, *options, program=(TRAINING % STUBS,), **variables):
         where = os.environ['TMPDIR'] + '/' + where
-        done = subprocess.run([os.environ['IDSPROF'], 'capture', '--keep-empty', '-o', where, *options, '--', sys.executable, '-c', TRAINING % STUBS],
+        done = subprocess.run([os.environ['IDSPROF'], 'capture', '--keep-empty', '-o', where, *options, '--', sys.executable, '-c', *program],
                               capture_output=True, text=True, env={**os.environ, 'STUB_RECORDING': RECORDING, 'LD_LIBRARY_PATH': STUBS + '/cupti13',
                                                                    'PYTHONPATH': os.environ['TMPDIR'] + '/double', **variables})
         return done, sorted(glob.glob(where + '/*/plugins/profile/*/*.pb'))
@@ -488,6 +534,16 @@ def test_torch():
     check('torch: alone nothing is hooked', alone.stdout == 'trained 0\n', alone)
     done, files = run('torch_off', '-s', '5', '-k', '3', CUDA_INJECTION64_PATH='/nonexistent.so')
     check('torch without the collector for CUDA: as it was', done.returncode == 0 and done.stdout.startswith('trained') and not files, done)
+    # torch.profiler gets CUPTI in the midst of our window, which ends there, and one that would open waits until it has ended.
+    for name, activity, options in (('midst', 'ProfilerActivity.CUDA', ('-s', '3', '-k', '8')), ('before', 'ProfilerActivity.CUDA', ('-s', '7', '-k', '3')),
+                                    ('host', 'ProfilerActivity.XPU', ('-s', '3', '-k', '8'))):
+        done, files = run('profiled_' + name, *options, program=(PROFILED % STUBS, activity))
+        check('torch.profiler %s: it has what it has alone' % name,
+              done.stdout == ('taken [0]\n' if activity.endswith('CUDA') else 'taken []\n'), done.stdout, done.stderr)
+        check('torch.profiler %s: one window' % name, len(files) == 1, done.stderr)
+        told = re.sub(r'\s+', ' ', done.stderr)
+        check('torch.profiler %s: said' % name, ('window 1 ended where the program began a profile of its own' in told) == (name == 'midst'), done.stderr)
+        check('torch.profiler %s: which steps' % name, {'midst': 'steps 3-6 ', 'before': 'steps 9-11 ', 'host': 'steps 3-10 '}[name] in told, done.stderr)
 
 
 test_report(test_fields())

@@ -52,7 +52,8 @@ def kernels(folder):
     return found, planes
 
 
-def compare(what, ours, theirs):
+def compare(what, ours, theirs, noise):
+    """Counts equal; medians of kernels of 20 us and more within 2 %, or as near as two runs of jax.profiler are to each other."""
     counts = {name: (len(ours.get(name, [])), len(theirs.get(name, []))) for name in set(ours) | set(theirs)}
     different = {name: pair for name, pair in counts.items() if pair[0] != pair[1]}
     check(not different, f'{what}: counts of kernels differ from jax.profiler\'s (ours, theirs): {different}')
@@ -63,7 +64,7 @@ def compare(what, ours, theirs):
             continue
         ours_us = statistics.median(ours[name])
         worst = max(worst, abs(ours_us / theirs_us - 1))
-        check(abs(ours_us / theirs_us - 1) <= 0.02, f'{what}: {name}: median {ours_us:.2f} us, jax.profiler {theirs_us:.2f} us')
+        check(abs(ours_us / theirs_us - 1) <= max(0.02, noise), f'{what}: {name}: median {ours_us:.2f} us, jax.profiler {theirs_us:.2f} us')
     return sum(len(durations) for durations in ours.values()), worst
 
 
@@ -80,9 +81,15 @@ def between(seconds, first, last):
 OUT.mkdir(parents=True, exist_ok=True)
 for graphs in ('on', 'off'):
     flags = {} if graphs == 'on' else {'XLA_FLAGS': os.environ.get('XLA_FLAGS', '') + ' --xla_gpu_enable_command_buffer='}
-    reference = Path(tempfile.mkdtemp(dir=OUT, prefix=f'reference_{graphs}_'))
-    said, _ = run([PYTHON, LOOP, '--profile', reference, str(FIRST), str(LAST)], flags)
-    theirs, planes = kernels(reference)
+    references = []
+    for again in range(2):
+        reference = Path(tempfile.mkdtemp(dir=OUT, prefix=f'reference_{graphs}_'))
+        said, _ = run([PYTHON, LOOP, '--profile', reference, str(FIRST), str(LAST)], flags)
+        references.append(kernels(reference))
+    (theirs, planes), (other, _) = references
+    noise = max([abs(statistics.median(other[name]) / statistics.median(theirs[name]) - 1) for name in theirs
+                 if name in other and statistics.median(theirs[name]) >= 20] or [0])
+    print(f'graphs {graphs}: two runs of jax.profiler differ by up to {100 * noise:.2f} % in the median of a kernel of 20 us and more')
     print(f'graphs {graphs}: {said.get("device")}, jax {said.get("jax")}; jax.profiler: {sum(map(len, theirs.values()))} kernels, {planes}')
     check(theirs, 'jax.profiler alone recorded no kernels: nothing to compare with')
     for who, environment in (('A alone', {'IDSPROF_PJRT_FIRST': '1'}), ('the hook behind A', {})):
@@ -91,7 +98,7 @@ for graphs in ('on', 'off'):
         gpu = [plane for plane in planes if plane.startswith('/device:GPU')]
         print(f'graphs {graphs}, {who}: device planes {gpu or "NONE"}, all {planes}')
         check(gpu, f'graphs {graphs}, {who}: no device plane ({err[-400:]})')
-        count, worst = compare(f'graphs {graphs}, {who}', ours, theirs) if gpu else (0, 0)
+        count, worst = compare(f'graphs {graphs}, {who}', ours, theirs, noise) if gpu else (0, 0)
         print(f'graphs {graphs}, {who}: {count} kernels, worst median {100 * worst:.2f} % off')
         results[f'{who}, graphs {graphs}'] = {'kernels': count, 'worst_median': worst, 'planes': planes}
 

@@ -22,6 +22,9 @@ def _arrived(folder, name, module):
         elif name == 'torch.optim.optimizer':
             from . import idsprof_torch as torch
             _kept.append(torch.follow(os.environ.get('IDSPROF_HOME') or os.path.dirname(folder), module))
+        elif name == 'torch.autograd.profiler':
+            from . import idsprof_torch as torch
+            torch.follow_profiler(os.environ.get('IDSPROF_HOME') or os.path.dirname(folder), module)
         else:
             from . import idsprof_wrap as wrap
             wrap.wanted().module(module, name)
