@@ -3,8 +3,9 @@
 # recordings; the end of the output is what belongs into RESULTS.md.
 #   pjrt.sh   collector A: does it bring device planes from jax on CUDA, against jax.profiler, overhead, graphs on and off
 #   cuda.sh   collector B: PyTorch and a plain CUDA program through CUPTI
+#   truth.sh  programs with one planted cause each: is the first piece of advice true?
 # Needs: a build (IDS_BUILD_DIR, build/release of this folder; without one it is made), python3 with jax on CUDA (IDS_GPU_PYTHON),
-# for B PyTorch and nvcc. A part whose needs are not there is left out and said to be.
+# for B PyTorch and nvcc. A part whose needs are not there is left out and said to be. IDS_GPU_PARTS names some of them alone.
 set -u
 IDS_SOURCE_DIR=$(cd "$(dirname "$0")/../.." && pwd)
 export IDS_SOURCE_DIR
@@ -19,7 +20,7 @@ if [ ! -x "$IDS_BUILD_DIR/idsprof" ]; then
 fi
 mkdir -p "$out"
 failed=0
-for part in pjrt cuda; do
+for part in ${IDS_GPU_PARTS:-pjrt cuda truth}; do
     script=$IDS_SOURCE_DIR/tests/gpu/$part.sh
     [ -x "$script" ] || continue
     echo "== $part"

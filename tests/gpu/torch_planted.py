@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-WIDTH, LAYERS, BATCH = 1024, 6, 512
+WIDTH, LAYERS, BATCH, LOADED = 1024, 6, 8192, 512
 
 
 def model():
@@ -20,7 +20,7 @@ def model():
 class Images(torch.utils.data.Dataset):
     def __init__(self, slow):
         self.slow = slow
-        self.data = np.random.rand(BATCH, WIDTH).astype(np.float32)
+        self.data = np.random.rand(LOADED, WIDTH).astype(np.float32)
 
     def __len__(self):
         return 1 << 20
@@ -28,14 +28,18 @@ class Images(torch.utils.data.Dataset):
     def __getitem__(self, index):
         if self.slow and index % 64 == 0:
             time.sleep(0.002)
-        return self.data[index % BATCH]
+        return self.data[index % LOADED]
 
 
 class Training:
+    """The device computes for some milliseconds, and the host is ahead of it unless something keeps it."""
+
+    batch_size = BATCH
+
     def __init__(self):
         self.net = model()
         self.optimizer = torch.optim.AdamW(self.net.parameters(), lr=1e-4)
-        self.batch = torch.randn(BATCH, WIDTH, device='cuda')
+        self.batch = torch.randn(self.batch_size, WIDTH, device='cuda')
         self.prepare()
 
     def prepare(self):
@@ -60,7 +64,7 @@ class Training:
 
 class LoaderSleep(Training):
     def prepare(self):
-        self.loader = iter(torch.utils.data.DataLoader(Images(True), batch_size=BATCH))
+        self.loader = iter(torch.utils.data.DataLoader(Images(True), batch_size=LOADED))
 
     def load(self):
         return next(self.loader).cuda()
@@ -81,9 +85,8 @@ class Item(Training):
     """The loss of each of 40 small batches is read."""
 
     def after(self, loss):
-        small = torch.randn(64, 64, device='cuda')
-        for _ in range(40):
-            self.log_loss((small @ small).mean())
+        for part in self.batch.split(BATCH // 40):
+            self.log_loss((part @ part.T).mean())
 
     def log_loss(self, value):
         return value.item()
@@ -97,11 +100,13 @@ class Pageable(Training):
         return self.upload()
 
     def upload(self):
-        return torch.from_numpy(self.host).cuda()[:BATCH]
+        return torch.from_numpy(self.host).cuda()[:self.batch_size]
 
 
 class SmallOps(Training):
     """An optimizer written by hand, one parameter after the other."""
+
+    batch_size = 256
 
     def prepare(self):
         self.weights = [torch.zeros(256, device='cuda') for _ in range(300)]
@@ -151,8 +156,7 @@ class Synchronize(Training):
 
 
 class Compute(Training):
-    def prepare(self):
-        self.batch = torch.randn(65536, WIDTH, device='cuda')
+    batch_size = 65536
 
 
 CAUSES = {'loader_sleep': LoaderSleep, 'augment': Augment, 'item': Item, 'pageable': Pageable, 'small_ops': SmallOps, 'gc_collect': Collect,

@@ -14,13 +14,13 @@ import run as truth  # noqa: E402
 
 AT_ONCE = 3  # what is late on the host is told all the same while they share the device
 CAUSES = {
-    'loader_sleep': truth.Cause('host.input|host.python', '__getitem__'),
+    'loader_sleep': truth.Cause('host.input|host.python', '', '__getitem__'),
     'augment': truth.Cause('host.python', 'augment'),
     'item': truth.Cause('host.sync', 'item', 'log_loss'),
-    'pageable': truth.Cause('copy|copy.h2d|host.staging|host.sync', '', 'upload'),
+    'pageable': truth.Cause('copy.h2d', '', 'upload'),
     'small_ops': truth.Cause('host.dispatch', '', 'sgd_by_hand'),
-    'gc_collect': truth.Cause('host.python', 'collect garbage'),
-    'empty_cache': truth.Cause('host.sync|host.memory|host.dispatch', '', 'give_memory_back'),
+    'gc_collect': truth.Cause('host.python', 'collect garbage|free_memory'),
+    'empty_cache': truth.Cause('host.sync|host.runtime', '', 'give_memory_back'),
     'synchronize': truth.Cause('host.sync', 'synchronize', 'layer_time'),
     'compute': truth.Cause('work.*', ''),
 }

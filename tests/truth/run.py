@@ -3,7 +3,7 @@
 live, real traces carry an engineer's verdict; one table says for each what was
 true, what was said first, and how far its size is off.
 
-    run.py planted [--all] [--platform cuda] [--keep DIR] [--again] [CAUSE ...]
+    run.py planted [--all] [--once] [--platform cuda] [--keep DIR] [--again] [CAUSE ...]
     run.py ranks [--keep DIR] [--again]
     run.py traces [NAME ...]
 
@@ -252,8 +252,8 @@ def planted(arguments):
     verdicts = Verdicts()
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(arguments.keep or temporary)
-        for name in arguments.names or CAUSES:
-            for ms, annotated in ALL if arguments.all else SOME:
+        for name in arguments.names or [name for name in CAUSES if arguments.platform == "cpu" or name not in CROWDS]:
+            for ms, annotated in ALL if arguments.all else SOME[:1] if arguments.once else SOME:
                 folder = root / ("%s-%g-%s" % (name, ms, "yes" if annotated else "no"))
                 for attempt in range(ATTEMPTS):
                     again = arguments.again and folder.exists()
@@ -502,6 +502,7 @@ def main(words=None):
     parser.add_argument("--keep")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--sampled", action="store_true", help="record with default options: sampled stacks")
+    parser.add_argument("--once", action="store_true", help="one length of a step")
     parser.add_argument("--platform", default="cpu", help="where the planted programs run (JAX_PLATFORMS)")
     parser.add_argument("--let-pass", type=int, default=0, metavar="N", help="so many in ten planted programs may be wrong")
     parser.add_argument("names", nargs="*")
