@@ -5,6 +5,7 @@
 #define IDS_ANALYZERS_ADVISE_ON_H
 
 #include "analyzers/adviser.h"
+#include "analyzers/kernel_advice.h"
 
 /* The largest piece that rests on too little, and was not said; NULL: there is none. */
 const struct ids_piece *ids_advise_on_pieces(struct ids_adviser *adviser);
@@ -29,6 +30,8 @@ void ids_advise_on_opening(struct ids_adviser *adviser); /* after all others */
 
 void ids_advise_on_small_kernels(struct ids_adviser *adviser); /* kernels */
 void ids_advise_on_kernels(struct ids_adviser *adviser);
+/* Of the device that decides; said once, of what computes most of the step or after it. */
+struct ids_kernel_advice ids_matrix_advice_of(const struct ids_adviser *adviser);
 
 void ids_advise_on_memory(struct ids_adviser *adviser); /* device */
 /* `first`: only what may take a tenth of the step or more, or where memory is short; else what is not said yet. */

@@ -1,6 +1,5 @@
 /* advise_on_kernels.c - small kernels and why they are small, low occupancy, products beside the matrix units. */
 #include "analyzers/advise_on.h"
-#include "analyzers/kernel_advice.h"
 #include "lib/base/saturate.h"
 
 #include <string.h>
@@ -73,16 +72,20 @@ void ids_advise_on_small_kernels(struct ids_adviser *adviser) {
                         ids_say_metric(adviser, "kernels.small_time_share"), say_between(adviser)));
 }
 
+struct ids_kernel_advice ids_matrix_advice_of(const struct ids_adviser *adviser) {
+    const struct ids_device *device = adviser->analysis->busy[adviser->pieces.decider].device;
+    return ids_matrix_advice(
+        adviser->report,
+        &(struct ids_matrix_circumstances){adviser->framework, device,
+                                           ids_peaks_of(adviser->analysis->trace, device, &adviser->analysis->params)});
+}
+
 /* Kernels decide only where the device computes for a good part of the step. */
 void ids_advise_on_kernels(struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     if (pieces->compute_ps < pieces->time_ps / 4) return;
     struct ids_kernel_advice low = ids_low_occupancy_advice(adviser->report);
-    const struct ids_device *device = adviser->analysis->busy[pieces->decider].device;
-    struct ids_kernel_advice matrix = ids_matrix_advice(
-        adviser->report,
-        &(struct ids_matrix_circumstances){adviser->framework, device,
-                                           ids_peaks_of(adviser->analysis->trace, device, &adviser->analysis->params)});
-    if (matrix.what) ids_adviser_remark(adviser, matrix.explain, matrix.what, matrix.evidence);
+    struct ids_kernel_advice matrix = ids_matrix_advice_of(adviser);
+    if (matrix.what && !adviser->told_matrix) ids_adviser_remark(adviser, matrix.explain, matrix.what, matrix.evidence);
     if (low.what) ids_adviser_remark(adviser, low.explain, low.what, low.evidence);
 }

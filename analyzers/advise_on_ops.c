@@ -180,7 +180,11 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     struct ids_roofline_advice loss = ids_loss_advice(adviser->report);
     adviser->told_loss = loss.what && bears(ids_adviser_text(adviser, pieces->op.most->culprit), loss.op);
     if (adviser->told_loss) what = ids_report_text(adviser->report, "%s. %s", what, loss.what);
-    if (!has_remedy && !few && !loss.what && !wastes_any(adviser))
+    struct ids_kernel_advice matrix = ids_matrix_advice_of(adviser);
+    adviser->told_matrix = !has_remedy && matrix.what;
+    if (adviser->told_matrix)
+        what = ids_report_text(adviser->report, "%s. %s%s", what, matrix.what, matrix.gain);
+    else if (!has_remedy && !few && !loss.what && !wastes_any(adviser))
         what = ids_report_text(adviser->report, "%s. No remedy is known: --explain %s lists its ops", what,
                                ids_account_id(IDS_WORK_COMPUTE));
     /* What surely saves more than a tenth of the step comes first, and less than that after it. */

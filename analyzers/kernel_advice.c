@@ -160,9 +160,9 @@ struct ids_kernel_advice ids_low_occupancy_advice(struct ids_report *report) {
     if (!limit)
         return (struct ids_kernel_advice){
             "Low occupancy: larger blocks, or fewer registers and less shared memory per thread, let more warps run",
-            evidence, "occupancy.median"};
+            evidence, "occupancy.median", NULL};
     return (struct ids_kernel_advice){ids_report_text(report, "Low occupancy: limited by %s", limit), evidence,
-                                      "occupancy.median"};
+                                      "occupancy.median", NULL};
 }
 
 /* --- matrix units ----------------------------------------------------------------------------------------------- */
@@ -207,11 +207,11 @@ struct ids_kernel_advice ids_matrix_advice(struct ids_report *report, const stru
     int takes_f32 = missed.time_ps >= ordinary.time_ps;
     const struct cause *cause = takes_f32 ? &missed : &ordinary;
     if (!cause->kernels || cause->time_ps < all_ps / LEAST_SHARE) return (struct ids_kernel_advice){0};
+    const char *gain = say_peaks(report, &about->peaks, takes_f32 ? "bf16" : "f16");
     return (struct ids_kernel_advice){
         ids_report_text(report, "Matrix products run beside the matrix units, on the ordinary ones: %s",
                         how_of(about->framework, takes_f32)),
         ids_report_text(report, "%s: %s of the kernel time%s", kernels_of(report, &kernels, cause),
-                        share_of(report, cause->time_ps, all_ps),
-                        say_peaks(report, &about->peaks, takes_f32 ? "bf16" : "f16")),
-        takes_f32 ? "kernels.matrix_missed_share" : "kernels.matrix_share"};
+                        share_of(report, cause->time_ps, all_ps), gain),
+        takes_f32 ? "kernels.matrix_missed_share" : "kernels.matrix_share", gain};
 }
