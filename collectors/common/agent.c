@@ -403,20 +403,21 @@ int ids_agent_register(const struct ids_collector *collector, char *why, size_t 
         why_size = sizeof unwanted;
     }
     why[0] = '\0';
-    if (collector->size < sizeof *collector || agent->collector_count == IDS_COLLECTORS_MAX) {
+    int is_other = collector->size < offsetof(struct ids_collector, handle); /* what came later may lack */
+    if (is_other || agent->collector_count == IDS_COLLECTORS_MAX) {
         snprintf(why, why_size, "%s",
-                 collector->size < sizeof *collector ? "a struct ids_collector of another agent"
-                                                     : "there are too many collectors");
+                 is_other ? "a struct ids_collector of another agent" : "there are too many collectors");
         return 0;
     }
     lock();
     int handle = 0;
     if (!wake(why, why_size) && !ids_session_has_rank(agent, why, why_size)) {
         struct ids_slot *slot = &agent->collectors[agent->collector_count];
-        slot->collector = *collector;
+        memcpy(&slot->collector, collector, collector->size < sizeof *collector ? collector->size : sizeof *collector);
         snprintf(slot->name, sizeof slot->name, "%s", collector->name);
         slot->is_alive = 1;
         handle = ++agent->collector_count;
+        if (slot->collector.handle) *slot->collector.handle = handle;
         ids_session_say_registered(agent, slot);
         refresh();
     }

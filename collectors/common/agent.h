@@ -61,6 +61,9 @@ struct ids_collector {
      * nothing beside the owner. */
     int (*contribute)(void *context, const char *path, int64_t zero_ns, int64_t begin_ns, int64_t end_ns, char *why,
                       size_t why_size);
+    /* Where the handle goes before any callback: a thread of the agent's may call start before ids_agent_register has
+     * returned. It stays valid; where there is no capture nothing is written. NULL: the callbacks need no handle. */
+    int *handle;
 };
 
 /* Makes a collector known. A handle above 0; 0 when there is no capture here (no plan, another rank was chosen): `why`

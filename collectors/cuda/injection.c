@@ -93,10 +93,13 @@ static void in_child(void) {
 
 static void register_collector(void) {
     char why[IDS_WHY_BYTES] = "";
-    struct ids_collector description = {
-        .size = sizeof description, .priority = IDS_PRIORITY_CUDA, .name = "cuda", .start = start, .stop = stop};
-    collector.handle = ids_agent_register(&description, why, sizeof why);
-    if (collector.handle <= 0) {
+    struct ids_collector description = {.size = sizeof description,
+                                        .priority = IDS_PRIORITY_CUDA,
+                                        .name = "cuda",
+                                        .start = start,
+                                        .stop = stop,
+                                        .handle = &collector.handle};
+    if (ids_agent_register(&description, why, sizeof why) <= 0) {
         collector.handle = -1;
         return;
     }

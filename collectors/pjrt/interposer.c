@@ -60,8 +60,7 @@ static const struct pjrt_table *wrap(const struct pjrt_table *real, const char *
         return real;
     }
     ids_pjrt.real = real;
-    ids_pjrt.handle = ids_session_pjrt_register(is_hooked, why, sizeof why);
-    if (!ids_pjrt.handle) {
+    if (!ids_session_pjrt_register(is_hooked, why, sizeof why)) {
         free(table);
         return real;
     }

@@ -192,10 +192,10 @@ int ids_session_pjrt_register(int is_hooked, char *why, size_t why_size) {
                                       .name = "pjrt",
                                       .start = start,
                                       .stop = stop,
-                                      .contribute = contribute};
-    int handle = ids_agent_register(&collector, why, why_size);
-    if (handle) end_before_exit();
-    return handle;
+                                      .contribute = contribute,
+                                      .handle = &ids_pjrt.handle};
+    if (ids_agent_register(&collector, why, why_size)) end_before_exit();
+    return ids_pjrt.handle;
 }
 
 void ids_session_forget(void) {

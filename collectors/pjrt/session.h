@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The agent's handle, or 0 with the reason. */
+/* The agent's handle, which is ids_pjrt.handle; or 0 with the reason. */
 int ids_session_pjrt_register(int is_hooked, char *why, size_t why_size);
 /* In the child of a fork. */
 void ids_session_forget(void);

@@ -10,13 +10,15 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 
 HOOK = os.path.join(os.environ['IDS_BUILD_DIR'], 'lib', 'idsprof', 'python')
 IDSPROF, TMPDIR = os.environ['IDSPROF'], os.environ['TMPDIR']
 sys.path.insert(0, HOOK)
-from idsprof.fleet import engine, files, program, store, summary, text, work  # noqa: E402
+from idsprof.fleet import ending, engine, files, program, store, summary, text, work  # noqa: E402
 
 failures = []
 
@@ -313,11 +315,67 @@ def check_command():
 
 def check_stopped():
     """A signal ends the command also where Python loses what its handler raises."""
-    program.stop()
+    program.stop(1)
     try:
         check(False, 'stopped, and it goes on', program.run(['--version']))
     except KeyboardInterrupt:
         program._is_stopped = False
+
+
+def check_beginning():
+    """A signal in the middle of a process's beginning: the process is ended, too."""
+    made, path, handler = [], program.path, signal.signal(signal.SIGINT, ending._on_signal)
+
+    class Popen(subprocess.Popen):
+        def __init__(self, *arguments, **keywords):
+            super().__init__(*arguments, **keywords)
+            made.append(self)
+            threading.Thread(target=program.stop, args=(1,)).start()    # as it is done in the command
+            signal.raise_signal(signal.SIGINT)
+
+    whole, subprocess.Popen, program.path = subprocess.Popen, Popen, lambda: 'sleep'
+    try:
+        check(False, 'a signal, and it goes on', program.run(['600']))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        subprocess.Popen, program.path, program._is_stopped = whole, path, False
+        signal.signal(signal.SIGINT, handler)
+    check([child.returncode for child in made] == [-signal.SIGTERM], 'what began when the signal came is left', [child.pid for child in made])
+    for child in made:
+        child.kill()
+
+
+DEAF = """
+import signal, sys, threading, time
+from idsprof.fleet import ending, program
+program.path = lambda: 'sleep'
+ending.listen(lambda: print('ended', flush=True))
+with program.folder() as folder:
+    threading.Thread(target=program.run, args=(['600'],), daemon=True).start()
+    while not program._all:
+        time.sleep(0.01)
+    signal.pthread_sigmask(signal.SIG_BLOCK, ending.SIGNALS)
+    print(folder, *(child.pid for child in program._all), flush=True)
+    threading.Event().wait()
+"""
+
+
+def check_deaf():
+    """A main thread that does not hear of the signal, as where it had just begun to wait: another thread does."""
+    for number, code in ((signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 2)):
+        child = subprocess.Popen([sys.executable, '-c', DEAF], stdout=subprocess.PIPE, text=True, env={**os.environ, 'PYTHONPATH': HOOK})
+        folder, pid = child.stdout.readline().split()
+        child.send_signal(number)
+        try:
+            output = child.communicate(timeout=20)[0]
+        except subprocess.TimeoutExpired:
+            check(False, 'a signal that the main thread does not hear', number)
+            os.kill(int(pid), signal.SIGKILL)
+            child.kill()
+            output = child.communicate()[0]
+        check(child.returncode == code and output == 'ended\n', number, child.returncode, output)
+        check(not os.path.exists(folder) and not os.path.exists('/proc/' + pid), number, 'left', folder, pid)
 
 
 def main():
@@ -330,6 +388,8 @@ def main():
     check_engine()
     check_command()
     check_stopped()
+    check_beginning()
+    check_deaf()
     return bool(failures)
 
 

@@ -23,6 +23,7 @@ HOOK = SOURCE / 'collectors' / 'python'
 sys.path[:0] = [str(HOOK), str(SOURCE / 'tests' / 'oracle')]
 import xplane_oracle as oracle  # noqa: E402  (found through the line above)
 from _idsprof import idsprof_calls as calls, idsprof_misses as misses, idsprof_monitoring as monitoring, idsprof_plugins as plugins  # noqa: E402
+from _idsprof import idsprof_session as session  # noqa: E402
 from _idsprof import idsprof_agent as agent, idsprof_executions as executions, idsprof_steps as steps, idsprof_wrap as wrap, idsprof_xspace as xspace  # noqa: E402
 
 failures = 0
@@ -515,9 +516,33 @@ def waits():
     same('nowhere to write', run('print(1)', **{**plan, 'IDSPROF_SESSION': '/nowhere'}), (0, '1\n', ''))
 
 
+def opens_at_once():
+    """The agent may open a window before our registration has returned: the callback knows the handle and the plan all the same."""
+    plan = {'host_level': '3', 'device_level': '1', 'python_level': '0', 'memory': '1', 'profile_options': 'repository_path=x\nraise=1'}
+    began = []
+
+    class Own(session.Session):
+        def _begin(self):
+            began.append((self.agent.handle, self.levels, self.keeps_memory, self.chosen))
+
+    def register(collector, why, why_size):
+        collector._obj.handle.contents.value = 7
+        began.append(collector._obj.start(None, ctypes.addressof(why), why_size))
+        return 7
+
+    os.environ['IDSPROF_HOME'] = os.environ['IDS_BUILD_DIR'] + '/lib/idsprof'
+    made = agent.Agent(str(HOOK))
+    made.plan = plan.__getitem__
+    made.library = types.SimpleNamespace(ids_agent_register=register, ids_agent_entered=lambda: None)
+    profiler = types.SimpleNamespace(ProfilerSession=object, TraceMe=types.SimpleNamespace(is_enabled=lambda: False))
+    same('asleep', made.handle, 0)
+    same('registered', made.register(Own(made, profiler)), True)
+    same('a window that opens at once', began, [(7, [3, 1, 0], True, {'repository_path': 'x', 'raise': '1'}), 0])
+
+
 def main():
     for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, annotations, steps_of_a_window, tells_calls_apart, watches, knows_programs,
-                 cuts_between_characters, waits):
+                 cuts_between_characters, waits, opens_at_once):
         test()
     print('%d failures' % failures)
     return failures > 0

@@ -1,10 +1,10 @@
 /* A program that uses CUDA, as far as stub_cuda.c has it. Its arguments are what it does, one after the other:
  *   init  launch[:N]  sleep:MS  open  shut  stop  print:TEXT  push:NAME  pop  mark:N  fork  exit:N  _exit:N  abort
- *         threads:N  starve:N
+ *         threads:N  starve:N  late:MS
  * open and shut: in a capture, wait until a window records, or does so no more. stop: end it, so that what is in it
  * hangs on no clock. push and pop are NVTX's, by a client of our own that does what NVTX's headers do. starve:N makes
- * each N-th allocation of libidsprof_cuda.so fail. It prints what a program under no profiler would: "done", and the
- * number of launches. */
+ * each N-th allocation of libidsprof_cuda.so fail; late:MS has it learn so much later that it is registered. It prints
+ * what a program under no profiler would: "done", and the number of launches. */
 #include "tests/cuda/stub_cuda.h"
 
 #include <dlfcn.h>
@@ -58,6 +58,29 @@ void *mmap(void *at, size_t size, int protection, int flags, int file, off_t off
     void *address = next ? NULL : dlsym(RTLD_NEXT, "mmap");
     if (address) memcpy(&next, &address, sizeof next);
     return fails(__builtin_return_address(0)) ? MAP_FAILED : next(at, size, protection, flags, file, offset);
+}
+#endif
+
+/* ---- a registration that returns late, as where its thread is held up while the agent's run ---- */
+
+static int late_ms;
+
+static void sleep_ms(long ms) {
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+#ifndef STUB_INSIDE
+/* Found by libidsprof_cuda.so before the agent's. */
+int ids_agent_register(const void *collector, char *why, size_t why_size);
+int ids_agent_register(const void *collector, char *why, size_t why_size) {
+    void *agent = dlopen("libidsprof_agent.so", RTLD_LAZY | RTLD_NOLOAD);
+    void *address = agent ? dlsym(agent, "ids_agent_register") : NULL;
+    int (*next)(const void *, char *, size_t) = NULL;
+    memcpy(&next, &address, sizeof next);
+    int handle = next ? next(collector, why, why_size) : 0;
+    sleep_ms(late_ms);
+    return handle;
 }
 #endif
 
@@ -120,11 +143,6 @@ static int pop(void) {
 /* ---- what it does ---- */
 
 static long launches;
-
-static void sleep_ms(long ms) {
-    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
-    nanosleep(&time, NULL);
-}
 
 static void await(int recording) {
     for (int i = 0; i < 10000 && getenv("IDSPROF_PLAN"); i++) {
@@ -200,6 +218,8 @@ static void act(const char *word) {
         run_threads(number);
     else if (!strncmp(word, "starve", 6))
         starve = (int)number;
+    else if (!strncmp(word, "late", 4))
+        late_ms = (int)number;
     else if (!strncmp(word, "exit", 4))
         exit((int)number);
     else if (!strncmp(word, "_exit", 5))

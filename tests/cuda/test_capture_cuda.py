@@ -307,6 +307,13 @@ def test_volume():
     check('eight threads', kernels == 4000, kernels)
 
 
+def test_early():
+    """A window may open before the program's thread has learnt that the collector is registered: nothing of what is said is lost."""
+    run = Run(['late:300', 'init', 'open', 'launch:2'], ('--delay', '1ms'))
+    said = {line['key'] for line in run.lines('said')}
+    check('a window before the registration returned', len(run.files) == 1 and said >= {'cupti', 'device', 'cuda_driver'}, run.hello)
+
+
 def test_late():
     """A kernel that still runs at the window's end is waited for; one that runs for longer than we wait is counted, not invented."""
     base = open(RECORDING).read()
@@ -553,7 +560,7 @@ test_fields('cupti12')
 test_fields('cupti13', 'alone')
 if os.environ.get('IDS_SANITIZE') == '1':
     test_fields(inside=True)
-for test in (test_idle, test_windows, test_steps, test_trigger, test_volume, test_late, test_faults, test_ends, test_starved, test_alone, test_python, test_torch):
+for test in (test_idle, test_windows, test_steps, test_trigger, test_volume, test_early, test_late, test_faults, test_ends, test_starved, test_alone, test_python, test_torch):
     begun = time.monotonic()
     test()
     print('%s: %.1f s' % (test.__name__, time.monotonic() - begun))

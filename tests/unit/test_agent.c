@@ -149,8 +149,13 @@ START_TEST(test_life) {
     asleep();
     begin_session();
     struct ids_collector low = collector_of("low", 1), high = collector_of("high", 2);
+    int known = 0;
     low.contribute = contribute;
+    low.size = offsetof(struct ids_collector, handle); /* as of collectors before this field */
+    low.handle = (int *)1;
+    high.handle = &known;
     int handles[] = {ids_agent_register(&low, why, sizeof why), ids_agent_register(&high, NULL, 0)};
+    ck_assert_int_eq(known, 2);
     ck_assert_int_eq(handles[0], 1);
     ck_assert_int_eq(handles[1], 2);
     ck_assert_int_eq(ids_agent_state(), IDS_WAITING);

@@ -19,7 +19,8 @@ _CONTRIBUTE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, c
 
 class _Collector(ctypes.Structure):
     _fields_ = [('size', ctypes.c_uint32), ('priority', ctypes.c_int32), ('name', ctypes.c_char_p),
-                ('context', ctypes.c_void_p), ('start', _START), ('stop', _STOP), ('contribute', _CONTRIBUTE)]
+                ('context', ctypes.c_void_p), ('start', _START), ('stop', _STOP), ('contribute', _CONTRIBUTE),
+                ('handle', ctypes.POINTER(ctypes.c_int))]
 
 
 def _answer(why, why_size, work, *arguments):
@@ -85,8 +86,17 @@ class Agent:
         library.ids_agent_entered.argtypes, library.ids_agent_entered.restype = (), None
         library.ids_agent_exec.argtypes, library.ids_agent_exec.restype = (), None
         library.ids_agent_close.argtypes, library.ids_agent_close.restype = (ctypes.c_int,), None
-        self.handle = 0
+        self._handle = ctypes.c_int(0)
         self._kept = None               # the callbacks, which C holds for ever
+
+    @property
+    def handle(self):
+        """0: asleep. C sets it, before the first callback."""
+        return self._handle.value
+
+    @handle.setter
+    def handle(self, value):
+        self._handle.value = value
 
     def plan(self, key):
         buffer = ctypes.create_string_buffer(4096)
@@ -113,10 +123,9 @@ class Agent:
             return _answer(why, why_size, session.contribute, os.fsdecode(path), zero_ns, begin_ns, end_ns)
 
         self._kept = _Collector(ctypes.sizeof(_Collector), PRIORITY_JAX, b'jax', None, _START(start), _STOP(stop),
-                                _CONTRIBUTE(contribute))
+                                _CONTRIBUTE(contribute), ctypes.pointer(self._handle))
         why = ctypes.create_string_buffer(WHY_BYTES)
-        self.handle = self.library.ids_agent_register(ctypes.byref(self._kept), why, WHY_BYTES)
-        return self.handle > 0
+        return self.library.ids_agent_register(ctypes.byref(self._kept), why, WHY_BYTES) > 0
 
     def say(self, key, value):
         self.library.ids_agent_say(self.handle, key.encode(), str(value).encode('utf-8', 'replace'))

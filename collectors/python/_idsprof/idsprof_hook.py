@@ -62,9 +62,7 @@ class Hook:
         session.on_stop.append(self.closes)
         if not agent.register(session):
             return
-        session.levels = [int(agent.plan(key + '_level') or 0) for key in ('host', 'device', 'python')]
-        session.keeps_memory = agent.plan('memory') == '1'
-        session.set_options(agent.plan('profile_options'))
+        session.read_plan()
         agent.say('jax', jax.__version__)
         agent.say('jaxlib', getattr(sys.modules.get('jaxlib'), '__version__', '?'))
         agent.say('python', '%d.%d.%d' % sys.version_info[:3])

@@ -21,6 +21,7 @@ class Session:
     def __init__(self, agent, profiler):
         """`profiler` is jaxlib's module _profiler."""
         self.agent, self.profiler = agent, profiler
+        self.has_plan = False
         self.chosen = {}                # --profile-option
         self.levels = 2, 1, 0           # of the tracers of host, device, Python
         self.keeps_memory = False       # --memory
@@ -37,9 +38,20 @@ class Session:
         self.on_start, self.on_stop = [], []
         self.make = profiler.ProfilerSession
 
+    def read_plan(self):
+        """What a window is to hold. The agent has a plan once it knows us, and may then open a window before our registration has returned."""
+        with self.lock:
+            if self.has_plan:
+                return
+            self.levels = [int(self.agent.plan(key + '_level') or 0) for key in ('host', 'device', 'python')]
+            self.keeps_memory = self.agent.plan('memory') == '1'
+            self.chosen = dict(line.partition('=')[::2] for line in self.agent.plan('profile_options').split('\n') if line)
+            self.has_plan = True
+
     # --- the agent's callbacks ---
 
     def start(self):
+        self.read_plan()
         self._refuse()
         self._call(self.on_start)
         try:
@@ -81,6 +93,7 @@ class Session:
         self._write(path, os.O_TRUNC, [data, self._told(self.begin_ns, end_ns, xspace.profile_start_of_bytes(data))])
 
     def contribute(self, path, zero_ns, begin_ns, end_ns):
+        self.read_plan()
         self._write_memory(path)
         self._write(path, os.O_APPEND, [self._told(begin_ns, end_ns, zero_ns)])
 
@@ -155,10 +168,6 @@ class Session:
         for key, value in self.chosen.items():
             self._set(options, key, value)
         return options
-
-    def set_options(self, lines):
-        """--profile-option: finds what this jaxlib refuses before a window opens."""
-        self.chosen = dict(line.partition('=')[::2] for line in lines.split('\n') if line)
 
     @staticmethod
     def _set(options, key, value):

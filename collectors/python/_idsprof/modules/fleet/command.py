@@ -1,11 +1,9 @@
 """The command: `idsprof fleet`, or `python -m idsprof.fleet`."""
 import argparse
-import os
-import signal
 import sys
 
 from idsprof import lake
-from idsprof.fleet import program, text
+from idsprof.fleet import ending, program, text
 from idsprof.fleet.errors import Error
 from idsprof.fleet.fleet import RETRIES, Fleet, ask, compare
 
@@ -103,36 +101,16 @@ def query(options):
     return end(fleet, options)
 
 
-_ended_by = None        # the signal
-
-
-def _end(number, _):
-    """What is at work is ended, and what it wrote is removed."""
-    global _ended_by
-    _ended_by = number
-    signal.signal(number, signal.SIG_DFL)       # another one ends it at once
-    program.stop()
-    raise KeyboardInterrupt
-
-
-def _leave(number):
-    """Without waiting for threads that a store keeps."""
-    sys.stderr.flush()
-    if number not in (None, signal.SIGINT):
-        os.kill(os.getpid(), number)
-    os._exit(2)
-
-
 def main(arguments=None):
     options = parse(arguments)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(number, _end)
+    ending.listen(lambda: say('stopped; what was read is kept'))
     try:
         return {'report': report, 'diff': diff, 'query': query}[options.verb](options)
-    except (Error, lake.Error, OSError) as error:
-        say(str(error))
-        return 2
     except KeyboardInterrupt:
-        say('stopped; what was read is kept')
-        return _leave(_ended_by)
+        return 2
+    except (Error, lake.Error, OSError) as error:
+        if not program.is_stopped():
+            say(str(error))
+        return 2
+    finally:
+        ending.give_way()

@@ -4,9 +4,7 @@ import contextlib
 import functools
 import itertools
 import os
-import shutil
 import sys
-import tempfile
 import threading
 import time
 
@@ -57,22 +55,21 @@ def processes_of(processes, jobs):
 def threads(count):
     """Threads that each run the program, and a folder for what they write. The work is done by the program's processes, so no worker of
     Python's is needed, and nothing listens. What ends this block early ends those processes; a store that does not answer is not waited for."""
-    going, scratch = set(), tempfile.mkdtemp(prefix='idsprof-fleet-')
+    going = set()
     pool = concurrent.futures.ThreadPoolExecutor(count, initializer=program.belong, initargs=(going,))
-    try:
-        yield pool, scratch
-        pool.shutdown()
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        ending = threading.Thread(target=pool.shutdown, daemon=True)
-        ending.start()
-        until = time.monotonic() + END_SECONDS
-        while ending.is_alive() and time.monotonic() < until:       # some begin another while they are ended
-            program.end(going)
-            ending.join(0.05)
-        raise
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with program.folder() as scratch:
+        try:
+            yield pool, scratch
+            pool.shutdown()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            ending = threading.Thread(target=pool.shutdown, daemon=True)
+            ending.start()
+            until = time.monotonic() + END_SECONDS
+            while ending.is_alive() and time.monotonic() < until:       # some begin another while they are ended
+                program.end(going)
+                ending.join(0.05)
+            raise
 
 
 def run_here(function, jobs, processes, retries, progress, take):

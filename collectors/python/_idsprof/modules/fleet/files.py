@@ -9,7 +9,6 @@ import gzip
 import json
 import os
 import re
-import tempfile
 
 from idsprof import lake
 from idsprof.fleet import program
@@ -207,7 +206,7 @@ def _name_apart(runs):
 def find(urls):
     """The runs at or below each URL. What is not there is in `failed`, and the rest is found."""
     found = Found()
-    with tempfile.TemporaryDirectory(prefix='idsprof-fleet-') as scratch:
+    with program.folder() as scratch:
         stand_ins = _StandIns(os.path.realpath(scratch))
         for url in urls:
             try:

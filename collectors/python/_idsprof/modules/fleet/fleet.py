@@ -219,7 +219,7 @@ def report(urls, **options):
 
 def ask(command, sides, options=()):
     """Runs the program over the partials of runs: its exit status, output and messages. sides: (name, URL, fleet, runs), each one operand."""
-    with tempfile.TemporaryDirectory(prefix='idsprof-fleet-') as folder:
+    with program.folder() as folder:
         places = []
         for name, _, fleet, runs in sides:
             places.append(_folder_of(folder, name))
