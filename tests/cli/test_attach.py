@@ -171,7 +171,7 @@ for stub in hosts:
     stub.__exit__()
 
 # Ctrl-C ends the sessions and takes what they have; a second one ends at once.
-with Stub('ends_on_terminate', XSPACE) as a, Stub('answer', XSPACE) as b:
+with Stub('ends_on_terminate', XSPACE) as a, Stub('ignores_terminate') as b:
     stopped = Attach([a.name], duration='600s', wait=False)
     while not a.requests:
         time.sleep(0.02)
@@ -183,7 +183,8 @@ with Stub('ends_on_terminate', XSPACE) as a, Stub('answer', XSPACE) as b:
     while not b.requests:
         time.sleep(0.02)
     stopped.process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    while len(b.requests) < 2:      # of two that come together one is seen
+        time.sleep(0.02)
     stopped.process.send_signal(signal.SIGINT)
     stopped.wait()
     check(stopped.code == 1 and 'the interrupt' in stopped.text and stopped.seconds < 20, f'{stopped.code}: {stopped.text}')

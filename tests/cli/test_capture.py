@@ -500,9 +500,8 @@ def nothing_caught():
     # A process that goes on may still write: its folder stays.
     run = Capture(['-s', '3', '--steps', '2'], ['sh', '-c', '(sleep 1; exec "$0" wake step:0:9) >/dev/null 2>&1 &', DOUBLE], keep_empty=False)
     check(run.folder and run.folder.is_dir(), run.err)
-    for _ in range(100):
-        if list(run.folder.rglob('*.xplane.pb')):
-            break
+    until = time.monotonic() + 60
+    while not list(run.folder.rglob('*.xplane.pb')) and time.monotonic() < until:
         time.sleep(0.1)
     check(list(run.folder.rglob('*.xplane.pb')), 'what came after the launcher')
     # Two at once in a folder that each of them makes and takes away.

@@ -67,7 +67,7 @@ try:
     names = ['localhost:%d' % first.port, '[::1]:%d' % busy.port, '127.0.0.1:%d' % killed.port, '127.0.0.1:%d' % stopped.port]
 
     def kill_one():
-        time.sleep(1)
+        check('the one to be killed is recorded', killed.stdout.readline() == 'recording\n')
         killed.kill()
 
     stopped.send_signal(signal.SIGSTOP)
@@ -91,7 +91,8 @@ try:
 
     # Two at once: the second is told that the first records. A server serves again after that.
     process = subprocess.Popen([IDSPROF, 'capture', '--attach', names[0], '-o', ROOT / 'long', '--duration', '600s'], stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
+    for _ in range(2):                      # the second time
+        check('the first of two records', first.stdout.readline() == 'recording\n')
     code, said, _, hosts = attach(names[:1], '--duration', '200ms')
     check('the second of two is refused', code == 1 and 'Another profiling session active' in said and 'wait until' in said, said)
     process.send_signal(signal.SIGINT)

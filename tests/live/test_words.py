@@ -103,14 +103,18 @@ def limits():
           resource.getrusage(resource.RUSAGE_CHILDREN))
 
 
-IN_PYTHON = '''import time, jax, jax.numpy as jnp
+IN_PYTHON = '''import glob, os, subprocess, time, jax, jax.numpy as jnp
 step = jax.jit(lambda x: x + 1)
 def rank_items():
     return max((i * 7919) % 10007 for i in range(20000))
-x, until = jnp.ones(4), time.monotonic() + 2
-while time.monotonic() < until:
+x, until = jnp.ones(4), time.monotonic() + 60
+rank_items()
+x = step(x).block_until_ready()
+asked = subprocess.Popen([os.environ['IDSPROF'], 'trigger', '--duration', '300ms', str(os.getpid())], stdout=subprocess.DEVNULL)
+while not glob.glob(os.environ['IDSPROF_SESSION'] + '/plugins/profile/*/*.xplane.pb') and time.monotonic() < until:
     rank_items()
     x = step(x).block_until_ready()
+asked.wait()
 '''
 
 
@@ -118,7 +122,7 @@ def own_thread():
     """What opens a window beside the program is a thread of idsprof's, which waits for Python's lock where the program has it."""
     program = ROOT / 'in_python.py'
     program.write_text(IN_PYTHON)
-    run = capture(['--delay', '300ms', '--duration', '300ms'], program=program)
+    run = capture(['--trigger'], program=program)       # by the program, when it is at work
     names = live.profile(run).names
     check('the stacks are those of the program', any('rank_items' in name for name in names), run.err)
     check('idsprof\'s own thread is none of them', not [name for name in names if 'idsprof_agent.py' in name], names)

@@ -193,6 +193,12 @@ class Talk:
             self.send_data(stream, grpc(field(8, self.stub.xspace)))
             self.send_trailers(stream)
 
+    def ignores_terminate(self):
+        self.greet()
+        self.request()
+        self.request()
+        time.sleep(600)
+
     def older(self):
         """Writes the profile where the request says, and answers with nothing."""
         self.greet()
