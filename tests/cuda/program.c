@@ -1,13 +1,15 @@
 /* A program that uses CUDA, as far as stub_cuda.c has it. Its arguments are what it does, one after the other:
  *   init  launch[:N]  sleep:MS  open  shut  stop  print:TEXT  push:NAME  pop  mark:N  fork  exit:N  _exit:N  abort
- *         threads:N  starve:N  late:MS
- * open and shut: in a capture, wait until a window records, or does so no more. stop: end it, so that what is in it
- * hangs on no clock. push and pop are NVTX's, by a client of our own that does what NVTX's headers do. starve:N makes
- * each N-th allocation of libidsprof_cuda.so fail; late:MS has it learn so much later that it is registered. It prints
- * what a program under no profiler would: "done", and the number of launches. */
+ *         threads:N  starve:N  late:MS  said:EVENT
+ * open and shut: in a capture, wait until a window records, or does so no more; said, until the hello file has such a
+ * line. stop: end it, so that what is in it hangs on no clock. push and pop are NVTX's, by a client of our own that
+ * does what NVTX's headers do. starve:N makes each N-th allocation of libidsprof_cuda.so fail; late:MS has it learn so
+ * much later that it is registered. It prints what a program under no profiler would: "done", and the number of
+ * launches. */
 #include "tests/cuda/stub_cuda.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -151,6 +153,29 @@ static void await(int recording) {
     }
 }
 
+static int has_line(const char *path, const char *event) {
+    static char lines[65536];
+    char wanted[64];
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    lines[fread(lines, 1, sizeof lines - 1, file)] = '\0';
+    fclose(file);
+    snprintf(wanted, sizeof wanted, "\"event\":\"%s\"", event);
+    return strstr(lines, wanted) != NULL;
+}
+
+static void await_line(const char *event) {
+    char pattern[600];
+    const char *session = getenv("IDSPROF_SESSION");
+    if (!session) return;
+    snprintf(pattern, sizeof pattern, "%s/.idsprof/*.%ld.hello", session, (long)getpid());
+    for (int i = 0, is_there = 0; i < 10000 && !is_there; i++, sleep_ms(1)) {
+        glob_t found;
+        if (!glob(pattern, 0, NULL, &found)) is_there = has_line(found.gl_pathv[0], event);
+        globfree(&found);
+    }
+}
+
 static void stop_window(void) {
     char command[64];
     if (!getenv("IDSPROF_PLAN")) return;
@@ -207,6 +232,8 @@ static void act(const char *word) {
         await(1);
     else if (!strcmp(word, "shut"))
         await(0);
+    else if (!strncmp(word, "said:", 5))
+        await_line(colon + 1);
     else if (!strcmp(word, "stop"))
         stop_window();
     else if (!strncmp(word, "print:", 6)) {
