@@ -1,5 +1,6 @@
 #include "lib/report/alike.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,11 +229,30 @@ static int cut_apart(struct name *names, size_t count, int columns, struct ids_a
     return found;
 }
 
+/* "vectorized…<MulFunctor, float>": of a template's name what it is made for says more than what it is. NULL: it is
+ * none, or too little of it would be left. */
+static const char *cut_template(struct ids_arena *arena, const char *text, int columns) {
+    size_t length = strlen(text);
+    const char *list = text;
+    while (isalnum((unsigned char)*list) || *list == '_') list++;
+    if (list == text || *list != '<' || !strchr(list, '>')) return NULL;
+    int room = columns - ids_text_columns(list) - 1;
+    if (room < LEAST_HEAD) return NULL;
+    size_t head = ids_text_head(text, (size_t)(list - text), room);
+    char *cut = ids_arena_alloc(arena, length + sizeof ellipsis);
+    if (cut) snprintf(cut, length + sizeof ellipsis, "%.*s%s%s", (int)head, text, ellipsis, list);
+    return cut;
+}
+
+static const char *shortened(struct ids_arena *arena, const char *text, int columns) {
+    const char *cut = ids_text_columns(text) > columns ? cut_template(arena, text, columns) : NULL;
+    return cut ? cut : ids_text_shorten(arena, text, columns);
+}
+
 void ids_texts_shorten(const char **texts, size_t count, int columns, struct ids_arena *arena) {
     struct name *names = ids_arena_alloc(arena, (count + 1) * sizeof *names);
     if (!names) return;
-    for (size_t i = 0; i < count; i++)
-        names[i] = (struct name){texts[i], ids_text_shorten(arena, texts[i], columns), i};
+    for (size_t i = 0; i < count; i++) names[i] = (struct name){texts[i], shortened(arena, texts[i], columns), i};
     for (int round = 0; round < ROUNDS && cut_apart(names, count, columns, arena); round++) {
     }
     for (size_t i = 0; i < count; i++) texts[names[i].row] = names[i].shown;

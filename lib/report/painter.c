@@ -4,6 +4,7 @@
 #include "lib/report/alike.h"
 #include "lib/report/grid.h"
 #include "lib/report/markdown.h"
+#include "lib/report/template_names.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -390,6 +391,18 @@ static const char *name_text(struct ids_painter *painter, const struct ids_table
     return inside ? inside : text;
 }
 
+/* Those of C++ say too much to be read, and cut in the middle they look alike. */
+static void shorten_templates(struct ids_painter *painter, struct ids_grid *grid) {
+    enum { LONG_NAME = 40 };
+    const char **texts = ids_arena_alloc(&painter->arena, (grid->row_count + 1) * sizeof *texts);
+    for (size_t i = 0; texts && i < grid->column_count; i++) {
+        if (!grid->columns[i].stretch) continue;
+        for (size_t row = 0; row < grid->row_count; row++) texts[row] = grid->cells[row * grid->column_count + i];
+        ids_template_names_shorten(texts, grid->row_count, LONG_NAME, &painter->arena);
+        for (size_t row = 0; row < grid->row_count; row++) grid->cells[row * grid->column_count + i] = texts[row];
+    }
+}
+
 static int fill_grid(struct ids_painter *painter, const struct ids_table *table, struct ids_grid *grid) {
     const struct ids_table_def *def = table->def;
     size_t columns = (size_t)def->column_count;
@@ -414,6 +427,7 @@ static int fill_grid(struct ids_painter *painter, const struct ids_table *table,
             *cell++ = name_text(painter, table, row, i);
         }
     }
+    if (!painter->render->full) shorten_templates(painter, grid);
     return fill_details(painter, table, grid);
 }
 

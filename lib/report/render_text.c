@@ -300,6 +300,8 @@ static void write_top_tables(struct ids_painter *painter) {
             const struct ids_table *table = ids_report_find_table(painter->report, def->id);
             int is_whole = def->flags & IDS_TABLE_WHOLE;
             if (!(def->flags & IDS_TABLE_TOP) || !table || !table->row_count) continue;
+            /* One row of a tree is all there is: "(no scope)", where no op says what it belongs to. */
+            if (def->flags & IDS_TABLE_TREE && table->row_count == 1) continue;
             if (is_whole)
                 ids_painter_table(painter, table, 0, 0);
             else

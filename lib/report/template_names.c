@@ -1,0 +1,301 @@
+#include "lib/report/template_names.h"
+
+#include "lib/report/layout.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* A part of a name, without its end. */
+struct span {
+    const char *from, *to;
+};
+
+/* How much is told: functions and types alone, or numbers and plain types too. */
+enum detail { TELLING, ALL_ARGUMENTS, DETAILS };
+
+struct writing {
+    char *at;
+    size_t used, room;
+    enum detail detail;
+    struct span type; /* of the numbers that it computes with; empty: none was seen */
+};
+
+static int is(struct span part, const char *word) {
+    size_t length = strlen(word);
+    return (size_t)(part.to - part.from) == length && !memcmp(part.from, word, length);
+}
+
+static int begins(struct span part, const char *head) {
+    size_t length = strlen(head);
+    return (size_t)(part.to - part.from) >= length && !memcmp(part.from, head, length);
+}
+
+static int has(struct span part, const char *words) {
+    return memmem(part.from, (size_t)(part.to - part.from), words, strlen(words)) != NULL;
+}
+
+static int is_one_of(struct span part, const char *const *words) {
+    while (*words && !is(part, *words)) words++;
+    return *words != NULL;
+}
+
+static int has_one_of(struct span part, const char *const *words) {
+    while (*words && !has(part, *words)) words++;
+    return *words != NULL;
+}
+
+/* What holds, counts or addresses elements, and says nothing of what is done to them. */
+static int is_plumbing(struct span name) {
+    static const char *const parts[] = {"Metadata",       "Calculator", "Tensor", "OpaqueType", "LoadWith",
+                                        "StoreWith",      "policy_hub", "Policy", "TileState",  "SMemHelper",
+                                        "decomposer",     "InputValue", "Params", "iterator",   "use_default",
+                                        "AccumulateType", NULL};
+    static const char *const names[] = {"array", "tuple", "integral_constant", "type", "integer_sequence", NULL};
+    return has_one_of(name, parts) || is_one_of(name, names);
+}
+
+/* What is around the function that is computed, whatever that is. */
+static int is_wrapper(struct span name) {
+    static const char *const names[] = {"gpu_kernel_impl", "gpu_kernel_impl_nocast",
+                                        "func_wrapper_t",  "ReduceOp",
+                                        "Kernel",          "Kernel2",
+                                        "device_kernel",   NULL};
+    return is_one_of(name, names);
+}
+
+/* Types of the numbers that kernels compute with. */
+static int is_type_of_numbers(struct span name) {
+    static const char *const names[] = {"float",   "double", "half",          "__half",     "BFloat16", "Half",
+                                        "complex", "half_t", "__nv_bfloat16", "bfloat16_t", NULL};
+    return is_one_of(name, names) || begins(name, "Float8_") || begins(name, "__nv_fp8");
+}
+
+static int is_plain_type(struct span name) {
+    static const char *const heads[] = {"void", "bool",     "char",   "short",  "int",
+                                        "long", "unsigned", "signed", "size_t", NULL};
+    const char *const *head = heads;
+    while (*head && !begins(name, *head)) head++;
+    if (!*head) return 0;
+    const char *end = name.from + strlen(*head);
+    return end == name.to || *end == ' ';
+}
+
+/* --- parts of a name -------------------------------------------------------------------------------------------- */
+
+static const char anonymous[] = "(anonymous namespace)::", call[] = "operator()";
+
+/* Behind what is opened at `at`: a list of arguments, of parameters, a lambda. NULL: it is not closed. */
+static const char *behind(const char *at, const char *to) {
+    int depth = 0;
+    for (; at < to; at++) {
+        if (*at == '<' || *at == '(' || *at == '{' || *at == '[') depth++;
+        if ((*at == '>' && at[-1] != '-') || *at == ')' || *at == '}' || *at == ']') depth--;
+        if (!depth) return at + 1;
+    }
+    return NULL;
+}
+
+static int is_of_word(char c) {
+    return isalnum((unsigned char)c) || c == '_' || c == '~' || c == '$';
+}
+
+struct component {
+    struct span name, arguments, parameters; /* empty: it has none */
+    int is_lambda;                           /* or what calls one */
+};
+
+/* The next one between "::"; 0: there is none, -1: the name is none that is known. */
+static int next_component(struct span *rest, struct component *ret) {
+    const char *at = rest->from, *to = rest->to;
+    *ret = (struct component){.is_lambda = 0};
+    while (at < to && (*at == ':' || *at == ' ')) at++;
+    if (at == to || *at == '&' || *at == '*') return 0;
+    if (begins((struct span){at, to}, anonymous)) at += sizeof anonymous - 1;
+    const char *from = at;
+    if (at < to && *at == '{') {
+        ret->is_lambda = 1;
+        at = behind(at, to);
+        if (!at) return -1;
+        ret->parameters = (struct span){from, at};
+    } else if (begins((struct span){at, to}, call)) {
+        ret->is_lambda = 1;
+        at += sizeof call - 1;
+    } else {
+        while (at < to && is_of_word(*at)) at++;
+        if (at == from) return -1;
+    }
+    ret->name = (struct span){from, at};
+    for (; at < to && (*at == '<' || *at == '(');) {
+        const char *end = behind(at, to);
+        if (!end) return -1;
+        if (*at == '<') ret->arguments = (struct span){at + 1, end - 1};
+        at = end;
+    }
+    if (begins((struct span){at, to}, " const")) at += sizeof " const" - 1;
+    rest->from = at;
+    return 1;
+}
+
+static void put(struct writing *writing, const char *text, size_t length) {
+    if (length > writing->room - writing->used) length = writing->room - writing->used;
+    memcpy(writing->at + writing->used, text, length);
+    writing->used += length;
+}
+
+static void put_span(struct writing *writing, struct span part) {
+    put(writing, part.from, (size_t)(part.to - part.from));
+}
+
+static struct span trimmed(struct span part) {
+    while (part.from < part.to && *part.from == ' ') part.from++;
+    while (part.from < part.to && part.to[-1] == ' ') part.to--;
+    return part;
+}
+
+static int write_part(struct writing *writing, struct span part, int depth);
+
+/* Those that tell, with commas. How many there are; -1: the name is none that is known. */
+static int write_arguments(struct writing *writing, struct span list, int depth) {
+    int count = 0;
+    while (list.from < list.to) {
+        const char *end = list.from;
+        while (end < list.to && *end != ',') {
+            int opens = *end == '<' || *end == '(' || *end == '{' || *end == '[';
+            end = opens ? behind(end, list.to) : end + 1;
+            if (!end) return -1;
+        }
+        size_t before = writing->used;
+        if (count) put(writing, ", ", 2);
+        int written = write_part(writing, trimmed((struct span){list.from, end}), depth);
+        if (written < 0) return -1;
+        if (!written) writing->used = before;
+        count += written > 0;
+        list.from = end < list.to ? end + 1 : end;
+    }
+    return count;
+}
+
+/* The type of the numbers that a lambda takes: "{lambda(c10::BFloat16, bool)#1}". */
+static void see_lambda(struct writing *writing, struct span lambda) {
+    const char *open = memchr(lambda.from, '(', (size_t)(lambda.to - lambda.from));
+    if (!open || writing->type.from) return;
+    const char *end = open + 1;
+    while (end < lambda.to && *end != ',' && *end != ')') end++;
+    struct span type = {open + 1, end};
+    while (has(type, "::")) type.from = (const char *)memmem(type.from, (size_t)(type.to - type.from), "::", 2) + 2;
+    if (is_type_of_numbers(type)) writing->type = type;
+}
+
+/* The last component, or the function that a lambda is in. 0: there is none, -1: the name is none that is known. */
+static int find_telling(struct writing *writing, struct span part, struct component *ret) {
+    struct component component;
+    int code, found = 0;
+    while ((code = next_component(&part, &component)) > 0) {
+        if (component.is_lambda) {
+            if (*component.name.from == '{') see_lambda(writing, component.name);
+            continue;
+        }
+        *ret = component;
+        found = 1;
+    }
+    return code < 0 ? -1 : found;
+}
+
+/* Which of a function's lambdas it is: "#3#1". */
+static void put_numbers(struct writing *writing, struct span part) {
+    struct component component;
+    while (next_component(&part, &component) > 0) {
+        const char *from = component.name.from, *to = component.name.to;
+        const char *number = from < to && *from == '{' ? memrchr(from, '#', (size_t)(to - from)) : NULL;
+        if (number) put_span(writing, (struct span){number, to - 1});
+    }
+}
+
+static int is_constant(struct span part) {
+    return part.from == part.to || isdigit((unsigned char)*part.from) || *part.from == '-' || is(part, "true") ||
+           is(part, "false");
+}
+
+/* Whether it was worth a word; -1: the name is none that is known. */
+static int write_part(struct writing *writing, struct span part, int depth) {
+    enum { DEEPEST = 16 };
+    struct component telling;
+    int all = writing->detail == ALL_ARGUMENTS;
+    if (depth > DEEPEST) return -1;
+    if (is_constant(part) || is_plain_type(part)) {
+        if (all) put_span(writing, part);
+        return all;
+    }
+    /* "(at::native::NormType)1" */
+    if (*part.from == '(' && !begins(part, anonymous)) return 0;
+    if (part.to[-1] == '*' || part.to[-1] == '&') return 0;
+    int code = find_telling(writing, part, &telling);
+    if (code <= 0) return code;
+    if (is_type_of_numbers(telling.name)) {
+        if (!writing->type.from) writing->type = telling.name;
+        if (all) put_span(writing, telling.name);
+        return all;
+    }
+    if (is_plumbing(telling.name)) return 0;
+    if (is_wrapper(telling.name)) return write_arguments(writing, telling.arguments, depth + 1);
+    put_span(writing, telling.name);
+    if (all) put_numbers(writing, part);
+    if (telling.arguments.from == telling.arguments.to) return 1;
+    size_t before = writing->used;
+    put(writing, "<", 1);
+    code = write_arguments(writing, telling.arguments, depth + 1);
+    if (code > 0) put(writing, ">", 1);
+    if (code == 0) writing->used = before;
+    return code < 0 ? -1 : 1;
+}
+
+/* --- whole names ------------------------------------------------------------------------------------------------ */
+
+static int is_template(struct span name) {
+    if (begins(name, "void ")) return has(name, "(");
+    return has(name, "::") && has(name, "<") && (name.to[-1] == ')' || name.to[-1] == '>');
+}
+
+static const char *in_short(const char *name, enum detail detail, struct ids_arena *arena) {
+    struct span whole = {name, name + strlen(name)};
+    if (!is_template(whole)) return name;
+    if (begins(whole, "void ")) whole.from += sizeof "void " - 1;
+    struct writing writing = {.room = strlen(name), .detail = detail};
+    writing.at = ids_arena_alloc(arena, writing.room + 1);
+    if (!writing.at || write_part(&writing, whole, 0) <= 0) return name;
+    if (writing.type.from && detail == TELLING) {
+        int has_list = writing.used && writing.at[writing.used - 1] == '>';
+        if (has_list) writing.used--;
+        put(&writing, has_list ? ", " : "<", has_list ? 2 : 1);
+        put_span(&writing, writing.type);
+        put(&writing, ">", 1);
+    }
+    writing.at[writing.used] = '\0';
+    return writing.used ? writing.at : name;
+}
+
+/* Whether another name among them looks the same. */
+static int is_ambiguous(const char *const *texts, const char *const *shown, size_t count, size_t at) {
+    for (size_t i = 0; i < count; i++) {
+        if (i != at && !strcmp(shown[i], shown[at]) && strcmp(texts[i], texts[at]) != 0) return 1;
+    }
+    return 0;
+}
+
+void ids_template_names_shorten(const char **texts, size_t count, int columns, struct ids_arena *arena) {
+    enum { MOST = 2048 }; /* of longer tables nobody compares all names with all */
+    const char **shown = ids_arena_alloc(arena, (count + 1) * sizeof *shown);
+    char *is_alike = ids_arena_alloc(arena, count + 1);
+    if (!shown || !is_alike || count > MOST) return;
+    memcpy(shown, texts, count * sizeof *shown);
+    memset(is_alike, 1, count);
+    for (enum detail detail = TELLING; detail <= DETAILS; detail++) {
+        for (size_t i = 0; i < count; i++) {
+            if (!is_alike[i]) continue;
+            int is_short = detail == DETAILS || ids_text_columns(texts[i]) <= columns;
+            shown[i] = is_short ? texts[i] : in_short(texts[i], detail, arena);
+        }
+        for (size_t i = 0; i < count; i++) is_alike[i] = (char)is_ambiguous(texts, shown, count, i);
+    }
+    memcpy(texts, shown, count * sizeof *shown);
+}
