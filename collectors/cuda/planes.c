@@ -31,6 +31,8 @@ struct writing {
     int64_t *names; /* of texts in the open plane */
     size_t name_count;
     int64_t next_step; /* the number of the next step whose name has none */
+    uint32_t thread;   /* that was asked for last, and whether it made calls */
+    int thread_calls;
     struct ids_cuda_written written;
 };
 
@@ -69,6 +71,26 @@ static const char *overhead_name(uint32_t kind) {
 static const char *sync_name(uint32_t type) {
     static const char *const names[] = {"unknown", "event", "stream waits for event", "stream", "context"};
     return type < sizeof names / sizeof *names ? names[type] : "unknown";
+}
+
+/* Whether a thread that CUPTI held up made calls: then it could not go on with them, and a device may have waited for
+ * that. A buffer of a thread's own is made at its first call. */
+static int holds_up_calls(struct writing *writing, const struct ids_cuda_event *overhead) {
+    const struct ids_cuda_records *records = writing->window->records;
+    /* Modules are loaded for the program, and a full queue is the device's: the calls around say that. */
+    static const uint32_t own[] = {1, 2, 3, 7}; /* buffers, instrumentation, resources: as in overhead_name */
+    size_t kind = 0;
+    while (kind < sizeof own / sizeof *own && overhead->name >> 16 != own[kind]) kind++;
+    if (overhead->how != IDS_CUPTI_OBJECT_THREAD || kind == sizeof own / sizeof *own) return 0;
+    if (overhead->thread == writing->thread) return writing->thread_calls;
+    size_t count = ids_cuda_records_counts(records).events, i = 0;
+    for (; i < count; i++) {
+        const struct ids_cuda_event *event = ids_cuda_records_event(records, (uint32_t)i);
+        if (event->kind == IDS_CUDA_CALL && event->thread == overhead->thread) break;
+    }
+    writing->thread = overhead->thread;
+    writing->thread_calls = i < count;
+    return writing->thread_calls;
 }
 
 /* A kernel's name as it was written: CUPTI has it mangled. */
@@ -193,6 +215,9 @@ static int64_t name_of(struct writing *writing, const struct ids_cuda_event *eve
         break;
     case IDS_CUDA_OVERHEAD:
         name = overhead_name(event->name);
+        if (!holds_up_calls(writing, event)) break;
+        snprintf(text, sizeof text, "CUPTI overhead: %s", name);
+        name = text;
         break;
     default: /* ranges and marks: "NVTX:name", "NVTX:domain:name"; a step without its number */
         if (is_step(writing, event, &step)) {
@@ -393,7 +418,7 @@ static int place_event(struct writing *writing, uint32_t index, uint64_t cut, st
         place->line = event->thread;
         return event->start <= cut;
     case IDS_CUDA_OVERHEAD:
-        place->line = LINE_OVERHEAD;
+        place->line = holds_up_calls(writing, event) ? (int64_t)event->thread : LINE_OVERHEAD;
         return event->start <= cut;
     default:
         return 0;

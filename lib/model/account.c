@@ -59,8 +59,7 @@ static int is_upper(char c) {
     return c >= 'A' && c <= 'Z';
 }
 
-/* A call of a GPU's runtime or driver: cudaLaunchKernel, cuMemAlloc_v2, hipMemcpyWithStream. */
-static int is_device_call(struct ids_text name) {
+int ids_is_device_call(struct ids_text name) {
     static const char *const families[] = {"cuda", "hip", "cu"};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         size_t length = strlen(families[i]);
@@ -145,9 +144,10 @@ static int may_be_region(struct ids_text name) {
 
 static enum ids_account account_of_name(struct ids_text name, int of_framework) {
     static const char *const waits[] = {"aten::item", "aten::_local_scalar_dense", "aten::is_nonzero"};
-    static const char *const profilers[] = {"Activity Buffer Request", "Buffer Flush", "CUPTI overhead",
-                                            "Instrumentation", "PyTorch Profiler"};
-    if (is_device_call(name)) return account_of_device_call(name);
+    static const char *const profilers[] = {
+        "Activity Buffer Request", "Buffer Flush",   "CUPTI overhead", "Instrumentation",
+        "PyTorch Profiler",        "BUFFER_REQUEST", "BUFFER_FLUSH"};
+    if (ids_is_device_call(name)) return account_of_device_call(name);
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
         if (ids_text_is(name, waits[i])) return IDS_HOST_SYNC;
     }

@@ -38,6 +38,9 @@ enum ids_account ids_account_of_letter(char letter);
 /* The account of that id, IDS_NO_ACCOUNT of none. */
 enum ids_account ids_account_of_id(const char *id);
 
+/* Of a host event: a call of a GPU's runtime or driver: cudaLaunchKernel, cuMemAlloc_v2, hipMemcpyWithStream. */
+int ids_is_device_call(struct ids_text name);
+
 static inline int ids_account_is_host(enum ids_account account) {
     return account >= IDS_HOST_COMPILE && account <= IDS_HOST_UNKNOWN;
 }

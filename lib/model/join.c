@@ -12,6 +12,7 @@
 #include "lib/model/event_order.h"
 #include "lib/model/host_copies.h"
 #include "lib/model/link.h"
+#include "lib/model/profiler_overhead.h"
 #include "lib/model/program_facts.h"
 #include "lib/model/sampled.h"
 #include "lib/model/waste.h"
@@ -571,7 +572,7 @@ int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trac
     if (!code) code = ids_program_facts_find(join->hlo, join->hlo_count, trace, err);
     if (!code) code = ids_host_copies_add(trace, err);
     if (code) return code;
-    if (ids_sampled_join(trace)) return ids_no_memory(err);
+    if (ids_profiler_overhead_join(trace) || ids_sampled_join(trace)) return ids_no_memory(err);
     code = link_all(trace, calls, err);
     if (!code) code = name_ops(trace, calls, err);
     return !code && ids_wastes_find(trace) ? ids_no_memory(err) : code;
