@@ -284,6 +284,42 @@ static const char *say_launching(const struct ids_adviser *adviser, const struct
                            line->launches, adviser->launchers->launches);
 }
 
+/* Its culprit is a function of the program, and no call of a runtime. */
+static int is_of_program(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry) {
+    const char *culprit = ids_adviser_text(adviser, entry->culprit);
+    struct ids_python_call call;
+    return culprit && entry->frame &&
+           ids_python_call_of(ids_strings_text(&adviser->analysis->trace->strings, entry->frame), &call) &&
+           ids_text_is(call.function, culprit);
+}
+
+/* "; f, train.py:9, 30.2 %": the next ones of a piece of many culprits that have a twentieth of it or more, as the
+ * lines of an op-by-op program that go forward, backward and update. */
+static const char *say_next(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    enum { MOST = 3, LEAST_SHARE = 20 };
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    const char *said = "";
+    int64_t below_ps = piece->most_ps;
+    for (int n = 1; n < MOST && piece->account == IDS_HOST_DISPATCH && is_of_program(adviser, piece->most); n++) {
+        const struct ids_ledger_entry *next = NULL;
+        int64_t next_ps = 0;
+        size_t b = adviser->pieces.decider;
+        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
+            const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
+            if (entry->account != piece->account || entry == piece->most || ledger->shares[s].ps >= below_ps ||
+                !is_of_program(adviser, entry))
+                continue;
+            if (ledger->shares[s].ps > next_ps) next = entry, next_ps = ledger->shares[s].ps;
+        }
+        if (!next || next_ps < piece->time_ps / LEAST_SHARE) break;
+        const char *where = ids_adviser_text(adviser, next->where), *culprit = ids_adviser_text(adviser, next->culprit);
+        said = ids_report_text(adviser->report, "%s; %s%s%s, %s", said, culprit ? culprit : "", where ? ", " : "",
+                               where ? where : "", ids_say_share(adviser, next_ps, piece->time_ps));
+        below_ps = next_ps;
+    }
+    return said;
+}
+
 /* ": step (train.py)", ": load (train.py:12)", " (most: add, train.py:7 step, 61.0 % of it; one of 3 culprits)" */
 static const char *say_who(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *where) {
     const char *culprit = ids_adviser_text(adviser, piece->most->culprit);
@@ -292,9 +328,10 @@ static const char *say_who(const struct ids_adviser *adviser, const struct ids_p
     const char *launching = say_launching(adviser, piece, where);
     if (launching) return launching;
     if (culprit && piece->culprits > 1 && piece->most_ps < piece->time_ps)
-        return ids_report_text(adviser->report, " (most: %s%s%s, %s of it; one of %zu culprits)", culprit,
+        return ids_report_text(adviser->report, " (most: %s%s%s, %s of it%s; one of %zu culprits)", culprit,
                                where ? ", " : "", where ? where : "",
-                               ids_say_share(adviser, piece->most_ps, piece->time_ps), piece->culprits);
+                               ids_say_share(adviser, piece->most_ps, piece->time_ps), say_next(adviser, piece),
+                               piece->culprits);
     return culprit ? ids_report_text(adviser->report, ": %s", ids_say_name(adviser, culprit, where)) : "";
 }
 

@@ -22,6 +22,7 @@ struct ids_adviser {
     struct ids_pieces pieces;
     struct ids_balance balance;
     enum ids_framework framework;
+    int is_compiled; /* by torch.compile */
     int has_python;
     int told_compute;     /* 1: compute is a piece, with the op that has most of it */
     int told_matrix;      /* 1: products beside the matrix units are said of it already */

@@ -65,6 +65,10 @@ static int is_cpu(const struct ids_circumstances *about) {
     return about->platform == IDS_DEVICE_CPU;
 }
 
+static int is_compiled(const struct ids_circumstances *about) {
+    return about->framework == IDS_PYTORCH && about->is_compiled;
+}
+
 static int has_python(const struct ids_circumstances *about) {
     return about->has_python;
 }
@@ -519,6 +523,11 @@ static const struct sentence {
      {"where the function takes or returns many arrays (leaves of its trees), put them into fewer, larger ones: each "
       "of them costs time in each launch; or do several steps in one launch (lax.scan)",
       NULL, NULL, NULL}},
+    {IDS_HOST_DISPATCH, is_compiled, "The device waits between launches of a compiled program",
+     {
+      "let CUDA graphs launch it (torch.compile with mode='reduce-overhead' or 'max-autotune'), use fused or foreach "
+      "optimizers or compile the optimizer's step too, or give each launch more work",
+      NULL, NULL, NULL}},
     {IDS_HOST_DISPATCH, launches_take_longer, "Launching takes longer than what is launched",
      {"put more under one jit (the whole step, several steps by lax.scan), so that one launch does more",
       "capture the step as a graph or compile it (torch.compile, mode reduce-overhead), use foreach or fused "
@@ -683,9 +692,27 @@ static int begins_any_name(const struct ids_trace *trace, const char *prefix) {
     return 0;
 }
 
+/* PyTorch's own kernels, or frames of it in sampled stacks, where only the runtime was recorded. */
+static int has_torch(const struct ids_trace *trace) {
+    static const char *const parts[] = {"at::native::", "-packages/torch/"};
+    for (size_t n = 0; n < trace->name_count; n++) {
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            if (ids_text_contains(ids_strings_text(&trace->strings, trace->names[n].text), parts[i])) return 1;
+        }
+    }
+    return 0;
+}
+
+/* Inductor calls them so (torch/_inductor/codegen/triton.py). */
+int ids_is_torch_compiled(const struct ids_trace *trace) {
+    return begins_any_name(trace, "triton_poi_") || begins_any_name(trace, "triton_per_") ||
+           begins_any_name(trace, "triton_red_") || begins_any_name(trace, "triton_tem_");
+}
+
 enum ids_framework ids_framework_of(const struct ids_trace *trace) {
     if (begins_any_name(trace, "aten::")) return IDS_PYTORCH;
     if (begins_any_name(trace, "PjitFunction(") || trace->jax_version) return IDS_JAX;
     if (begins_any_name(trace, "ExecutorState::") || begins_any_name(trace, "IteratorGetNext")) return IDS_TENSORFLOW;
-    return trace->module_count ? IDS_JAX : IDS_CUDA;
+    if (trace->module_count) return IDS_JAX;
+    return has_torch(trace) ? IDS_PYTORCH : IDS_CUDA;
 }

@@ -13,6 +13,8 @@
 
 enum ids_framework { IDS_JAX, IDS_PYTORCH, IDS_TENSORFLOW, IDS_CUDA, IDS_FRAMEWORKS };
 enum ids_framework ids_framework_of(const struct ids_trace *trace);
+/* Whether kernels that torch.compile made ran. */
+int ids_is_torch_compiled(const struct ids_trace *trace);
 
 /* What a sentence stands over. */
 struct ids_circumstances {
@@ -36,6 +38,7 @@ struct ids_circumstances {
     int is_even;          /* of comm.wait: all devices do the same work */
     int lacks_cores;      /* the threads that are a CPU's devices often waited for a core */
     int is_uneven;        /* few steps have most of it */
+    int is_compiled;      /* of PyTorch: what runs was made by torch.compile */
     int donates;          /* results of the program take the memory of its arguments already */
 };
 

@@ -16,6 +16,7 @@ static void find_program_threads(struct ids_host_threads *threads) {
         for (size_t t = 0; t < trace->track_count; t++) {
             const struct ids_track *track = &trace->tracks[t];
             if (track->host != h || track->role != IDS_TRACK_HOST || ids_track_is_told(trace, track)) continue;
+            if (track->works_for) continue;
             uint64_t own[3] = {0, 0, track->timeline.count}; /* step annotations, calls of jitted functions, changes */
             struct ids_cursor cursor =
                 ids_cursor_over_kinds(&track->events, IDS_KINDS(IDS_KIND_STEP_MARK) | IDS_KINDS(IDS_KIND_DISPATCH));
@@ -142,6 +143,8 @@ const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *thr
     asked->count = 0;
     for (int hop = 0; launch && hop < HOPS; hop++) {
         ask(threads, launch->track);
+        if (threads->trace->tracks[launch->track].works_for)
+            ask(threads, threads->trace->tracks[launch->track].works_for - 1);
         launch = ids_event_cause(threads->trace, launch);
     }
     ask(threads, threads->program[host]);

@@ -278,6 +278,14 @@ static int is_sampled_wait(const struct ids_trace *trace, const struct ids_doing
            ids_python_call_needs_values(ids_strings_text(&trace->strings, trace->names[doing->called].text));
 }
 
+/* A call of a library that launches does so all the time, but for what takes ten times as long as a short gap at
+ * most. */
+#define LAUNCHING_MOST_PS ((int64_t)5000000000)
+
+static int is_launching(const struct ids_doing *doing, int64_t length_ps) {
+    return doing->account == IDS_HOST_PYTHON && doing->launches && length_ps <= LAUNCHING_MOST_PS;
+}
+
 /* A sample saw the program in a function that launches nothing, or inside a call that launches nothing and needs no
  * value of a device: that is no price of the next launch, however short the gap is. */
 static int is_elsewhere(const struct ids_trace *trace, const struct ids_doing *doing) {
@@ -309,8 +317,8 @@ static int tell_doing(const struct division *division, const struct ids_timeline
     }
     if (in_launch && account == IDS_HOST_SYNC) account = IDS_HOST_DISPATCH; /* a copy that will wait has yet to begin */
     int is_small = division->is_short && !is_elsewhere(trace, doing);
-    int is_price =
-        account == IDS_HOST_DISPATCH || (is_small && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
+    int is_price = account == IDS_HOST_DISPATCH || is_launching(doing, to_ps - from_ps) ||
+                   (is_small && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
     if (account == IDS_HOST_SYNC) {
         struct ids_idle_part waiting = {
             .account = IDS_HOST_SYNC, .known = IDS_RECORDED, .name = ids_name_of_doing(number, IDS_AS_IT_IS)};

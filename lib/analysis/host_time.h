@@ -41,6 +41,7 @@ struct ids_idle_visitor {
 /* Whether what a thread does in a gap that is not short is the part of that account, recorded, whatever the device
  * waits for: neither the price of a launch nor a wait. */
 static inline int ids_is_told_as_it_is(const struct ids_doing *doing) {
+    if (doing->account == IDS_HOST_PYTHON && doing->launches) return 0;
     return doing->account != IDS_NO_ACCOUNT && doing->account != IDS_HOST_DISPATCH && doing->account != IDS_HOST_SYNC &&
            doing->waits != IDS_WAITS_FOR_LOCK && doing->waits != IDS_WAITS_FOR_GIL;
 }

@@ -122,6 +122,16 @@ static int is_wrapper(struct ids_text function) {
     return ids_text_is(function, "reraise_with_filtered_traceback");
 }
 
+/* What decorators put around functions, whose name says nothing without its module: "wrapper" of torch.optim's
+ * optimizer. */
+static int is_of_decorator(struct ids_text function) {
+    static const char *const names[] = {"inner", "decorate_context", "decorated", "_fn"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (ids_text_is(function, names[i])) return 1;
+    }
+    return ids_text_contains(function, "wrap");
+}
+
 /* "train.py:12, in gc.collect": what the program calls there, or "mostly in". Of the functions that wait for a process
  * the module is told too: many are called run. */
 static struct ids_text in_call(struct ids_idle_names *names, struct ids_text where, uint32_t called, const char *how) {
@@ -129,7 +139,8 @@ static struct ids_text in_call(struct ids_idle_names *names, struct ids_text whe
     struct ids_text name = text_of(names->trace, called);
     if (!ids_python_frame_of(name, &frame) || is_wrapper(frame.function)) return where;
     int is_sampled = names->trace->names[called].is_sampled;
-    if (frame.file.length && (!is_sampled || ids_text_ends(frame.file, "/subprocess.py")))
+    if (frame.file.length &&
+        (!is_sampled || ids_text_ends(frame.file, "/subprocess.py") || is_of_decorator(frame.function)))
         return in_file(names, where, frame, how);
     /* "$gc collect", and "$builtins len" or "$<unknown> read", whose module says nothing. */
     uint32_t module = frame.file.length ? 0 : (uint32_t)(frame.function.at - name.at) - 2;
@@ -153,7 +164,7 @@ static struct ids_text where_of(struct ids_idle_names *names, uint32_t number) {
     if (known->at) return *known;
     const struct ids_sampled_places *sampled = &names->sampled;
     if (sampled->best) doing = &names->trace->doings[sampled->best[number]];
-    *known = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON);
+    *known = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON && !doing->launches);
     if (sampled->best && sampled->is_most[number] && doing->called != IDS_NONE)
         *known = in_call(names, *known, doing->called, sampled->percent[number] < NEARLY_ALL ? "mostly in" : "in");
     else if (sampled->best)
@@ -263,7 +274,9 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         /* What is the price of a launch is no errand of the function that launches. */
         int is_price = account == IDS_HOST_DISPATCH && doing->account == IDS_HOST_PYTHON && doing->caller != IDS_NONE &&
                        !trace->names[doing->caller].is_sampled;
-        if (account == IDS_HOST_DISPATCH && doing->account == IDS_HOST_PYTHON) launched = launched_by(trace, doing);
+        int is_called = account == IDS_HOST_DISPATCH && doing->launches && doing->caller != IDS_NONE;
+        if (account == IDS_HOST_DISPATCH && doing->account == IDS_HOST_PYTHON && !is_called)
+            launched = launched_by(trace, doing);
         *ret_where = is_price ? line_of(names, doing->caller, 0) : where_of(names, number);
         *ret_recorded = text_of(trace, doing->name);
         if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
@@ -276,7 +289,7 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
             *ret_culprit = call_name(text_of(trace, doing->called));
         else if (launched)
             *ret_culprit = call_name(text_of(trace, launched - 1));
-        else if (doing->account == IDS_HOST_PYTHON ||
+        else if (doing->account == IDS_HOST_PYTHON || is_called ||
                  manner == IDS_AS_CALLED_BACK) /* also of a thread that prepares input */
             *ret_culprit = function_of(trace, doing->caller == IDS_NONE ? doing->name : doing->caller);
         else if (doing->account == IDS_PROFILER && doing->library)

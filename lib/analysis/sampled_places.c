@@ -17,9 +17,11 @@ void ids_sampled_places_done(struct ids_sampled_places *places) {
     *places = (struct ids_sampled_places){0};
 }
 
-/* A function of the program; where it was not sampled, its line is its first one, and what it calls alone is told. */
+/* A function of the program; where it was not sampled, its line is its first one, and what it calls alone is told. A
+ * call of a library that launches is what the function does, whatever the library does in it. */
 static int is_python(const struct ids_doing *doing) {
-    return doing->account == IDS_HOST_PYTHON && doing->caller != IDS_NONE;
+    return (doing->account == IDS_HOST_PYTHON || (doing->account == IDS_HOST_DISPATCH && doing->launches)) &&
+           doing->caller != IDS_NONE;
 }
 
 /* Whether there is more to tell of it than its name has. */
@@ -27,8 +29,11 @@ static int has_place(const struct ids_trace *trace, const struct ids_doing *doin
     return is_python(doing) && (trace->names[doing->caller].is_sampled || doing->called != IDS_NONE);
 }
 
-static uint64_t function_key(const struct ids_trace *trace, uint32_t caller) {
-    return ids_python_function_key(ids_strings_text(&trace->strings, trace->names[caller].text));
+/* Of calls that launch each line is one: a function goes forward, backward and updates. */
+static uint64_t function_key(const struct ids_trace *trace, const struct ids_doing *doing) {
+    uint32_t text = trace->names[doing->caller].text;
+    return doing->launches ? ids_key_of((uint64_t)text << 32 | 1, doing->launches)
+                           : ids_python_function_key(ids_strings_text(&trace->strings, text));
 }
 
 static uint64_t place_key(const struct ids_trace *trace, const struct ids_doing *doing) {
@@ -64,7 +69,7 @@ struct sums {
 
 static int keep_longest(const struct ids_trace *trace, const struct sums *sums, struct ids_keymap *longest,
                         uint32_t d) {
-    uint64_t function = function_key(trace, trace->doings[d].caller), time = 0, most = 0;
+    uint64_t function = function_key(trace, &trace->doings[d]), time = 0, most = 0;
     uint64_t *kept = ids_keymap_at(longest, function);
     if (!kept) return -1;
     ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, &trace->doings[d])), &time);
@@ -78,7 +83,7 @@ static int add_up(const struct ids_trace *trace, const int64_t *times_ps, struct
     for (uint32_t d = 0; d < trace->doing_count; d++) {
         const struct ids_doing *doing = &trace->doings[d];
         if (!is_python(doing)) continue;
-        uint64_t function = function_key(trace, doing->caller);
+        uint64_t function = function_key(trace, doing);
         uint64_t *whole = ids_keymap_at(&sums->of_function, function);
         if (!whole) return -1;
         *whole += (uint64_t)times_ps[d];
@@ -151,7 +156,7 @@ static void choose(const struct ids_trace *trace, const struct sums *sums, struc
             ids_keymap_get(&sums->longest, line_key(trace, doing), &best))
             places->call[d] = (uint32_t)best - 1;
         if (!is_python(doing)) continue;
-        uint64_t function = function_key(trace, doing->caller);
+        uint64_t function = function_key(trace, doing);
         ids_keymap_get(&sums->best, function, &best);
         places->best[d] = (uint32_t)best - 1;
         if (ids_keymap_get(&sums->awake, function, &awake)) places->awake[d] = (uint32_t)awake - 1;

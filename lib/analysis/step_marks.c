@@ -192,12 +192,21 @@ static int is_running(const struct ids_analysis *analysis, const struct ids_even
     return event->start_ps >= steps->mark[place].start_ps && event->start_ps < steps->mark[place].end_ps;
 }
 
+/* A library's thread works for a call of the program: what it does is of the step in which the program waits for that.
+ * NULL: it is no such thread. */
+static const struct ids_event *awaited_in(const struct ids_analysis *analysis, const struct ids_event *event) {
+    uint32_t works_for = analysis->trace->tracks[event->track].works_for;
+    return works_for ? ids_track_at(&analysis->trace->tracks[works_for - 1], event->start_ps) : NULL;
+}
+
 /* ids_step.made + 1 of the step that a host event belongs to, 0 for none. */
 uint64_t ids_step_made_around(const struct ids_analysis *analysis, const struct ids_event *event, int *ret_far) {
     uint64_t made = 0;
     *ret_far = 0;
     if (ids_keymap_get(&analysis->steps.of_host_event, address_of(event), &made)) return made;
-    const struct ids_event *mark = mark_around(analysis, event, ret_far);
+    const struct ids_event *mark = mark_around(analysis, event, ret_far), *awaited = NULL;
+    if (!mark) awaited = awaited_in(analysis, event);
+    if (awaited) mark = mark_around(analysis, awaited, ret_far);
     if (mark) ids_keymap_get(&analysis->steps.of_host_event, address_of(mark), &made);
     if (!mark && (made = ids_step_made_of_call(analysis, event))) return made;
     if (!mark && is_running(analysis, event)) return analysis->steps.made_running + (uint64_t)1;

@@ -234,19 +234,25 @@ int64_t ids_doing_inside(struct ids_trace *trace, const struct ids_doing_place *
     return number;
 }
 
+/* Who called it, and whether that call of a library launches. */
+static void take_caller(struct ids_doing *doing, const struct ids_doing *caller) {
+    doing->caller = caller->caller;
+    doing->called = caller->called;
+    if (doing->account == IDS_HOST_DISPATCH || doing->account == IDS_HOST_PYTHON)
+        doing->launches = caller->launches && caller->account != IDS_HOST_REGION;
+}
+
 int64_t ids_doing_called_by(struct ids_trace *trace, uint32_t recorded, uint32_t caller) {
     struct ids_doing doing = trace->doings[recorded];
     if (doing.caller != IDS_NONE) return recorded;
-    doing.caller = trace->doings[caller].caller;
-    doing.called = trace->doings[caller].called;
+    take_caller(&doing, &trace->doings[caller]);
     return ids_doing_number(trace, &doing);
 }
 
 int64_t ids_doing_guessed(struct ids_trace *trace, uint32_t recorded, uint32_t caller) {
     struct ids_doing doing = trace->doings[recorded];
     if (doing.caller != IDS_NONE || trace->doings[caller].caller == IDS_NONE) return recorded;
-    doing.caller = trace->doings[caller].caller;
-    doing.called = trace->doings[caller].called;
+    take_caller(&doing, &trace->doings[caller]);
     doing.is_guess = 1;
     return ids_doing_number(trace, &doing);
 }
@@ -263,6 +269,7 @@ int64_t ids_doing_called_back(struct ids_trace *trace, uint32_t recorded, uint32
 int64_t ids_doing_without_call(struct ids_trace *trace, uint32_t doing) {
     struct ids_doing alone = trace->doings[doing];
     alone.called = IDS_NONE;
+    alone.launches = 0;
     if (alone.account == IDS_HOST_SYNC && alone.caller != IDS_NONE) {
         alone.account = IDS_HOST_PYTHON;
         alone.name = alone.around = alone.caller;
@@ -293,9 +300,6 @@ int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sa
         exact.around = frames.around;
     else if (exact.account == IDS_HOST_SYNC && is_builtin_call(trace, frames, frames.called))
         exact.around = frames.called;
-    if (exact.caller == IDS_NONE) {
-        exact.caller = frames.caller;
-        exact.called = frames.called;
-    }
+    if (exact.caller == IDS_NONE) take_caller(&exact, &frames);
     return ids_doing_number(trace, &exact);
 }

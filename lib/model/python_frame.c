@@ -158,6 +158,19 @@ static struct ids_text last_name(struct ids_text file) {
     return slash ? (struct ids_text){slash + 1, (uint32_t)(file.at + file.length - slash - 1)} : file;
 }
 
+/* A file that is called by the hash of what is in it was made by a compiler, such as PyTorch's Inductor: letters and
+ * digits mixed, and far longer than a word. Nobody writes or knows it. */
+static int is_made(struct ids_text file) {
+    enum { HASH = 32 };
+    int digits = 0;
+    for (uint32_t i = 0; i + 3 < file.length; i++) {
+        char c = file.at[i];
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9')) return 0;
+        digits += c >= '0' && c <= '9';
+    }
+    return file.length >= HASH + 3 && digits > 1;
+}
+
 /* All of Python's waiting for threads (queue, Condition, Event, Future, join) ends in a lock, that for other processes
  * in a poll: JAX calls a lock's methods "$<unknown> acquire", for they have no module, Kineto "<built-in method
  * acquire of _thread.lock object at 0x7f...>". */
@@ -219,13 +232,15 @@ int ids_python_frame_launches(struct ids_text name) {
 }
 
 /* Code that is no file called so: of a script without an ending, of `python -c`, of what was typed. Python itself calls
- * what it makes for classes <string> too, and what it has built in has no file. */
+ * what it makes for classes <string> too, and libraries what they write to run it (Triton's launchers); what is built
+ * in has no file. */
 static enum ids_frame_owner owner_of_other(const struct ids_python_frame *frame) {
     if (ids_text_begins(frame->file, "/") || ids_text_begins(frame->file, "./")) return owner_of_path(frame->file);
     if (ids_text_is(frame->file, "<stdin>") || ids_text_begins(frame->file, "<ipython-input"))
         return IDS_FRAME_OF_PROGRAM;
-    int is_made = ids_text_begins(frame->function, "__");
-    return ids_text_is(frame->file, "<string>") && !is_made ? IDS_FRAME_OF_PROGRAM : IDS_FRAME_OF_LIBRARY;
+    int of_class = ids_text_begins(frame->function, "__");
+    if (!ids_text_is(frame->file, "<string>") || of_class) return IDS_FRAME_OF_LIBRARY;
+    return ids_text_is(frame->function, "<module>") ? IDS_FRAME_OF_PROGRAM : IDS_FRAME_OF_EITHER;
 }
 
 enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
@@ -239,6 +254,7 @@ enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
     struct ids_text file = last_name(frame.file);
     if (ids_text_is(file, "idsprof_awaits.py")) return IDS_FRAME_OF_LIBRARY; /* around the wait of an event loop */
     if (ids_text_begins(file, "idsprof_") || ids_text_is(file, "idsprof.py")) return IDS_FRAME_OF_HOOK;
+    if (is_made(file)) return IDS_FRAME_OF_LIBRARY;
     enum ids_frame_owner owner = owner_of_path(frame.file);
     if (owner) return owner;
     if (IS_IN(frame.file, libraries)) return IDS_FRAME_OF_LIBRARY;

@@ -2,6 +2,7 @@
 
 #include "lib/base/saturate.h"
 #include "lib/model/doings.h"
+#include "lib/model/launching_calls.h"
 #include "lib/model/python_frame.h"
 #include "lib/model/sampled_calls.h"
 #include "lib/model/sampled_gaps.h"
@@ -66,17 +67,6 @@ int64_t ids_sampled_turn(const struct ids_trace *trace, const struct ids_timelin
         return recorded->from_ps[last];
     }
     return is_nothing(trace, recorded, first) ? pair->middle_ps : recorded->from_ps[first + 1];
-}
-
-/* The thread that a sampled track is of; IDS_NONE: nothing else was recorded of it. */
-static uint32_t thread_of(const struct ids_trace *trace, const struct ids_track *sampled) {
-    for (uint32_t t = 0; t < trace->track_count; t++) {
-        const struct ids_track *track = &trace->tracks[t];
-        if (track->role == IDS_TRACK_HOST && track->host == sampled->host && track->id == sampled->id &&
-            !ids_track_is_told(trace, track) && !ids_track_is_calls(trace, track))
-            return t;
-    }
-    return IDS_NONE;
 }
 
 /* --- a thread and its samples ----------------------------------------------------------------------------------- */
@@ -519,7 +509,7 @@ static int cut_gaps(struct ids_trace *trace, uint32_t thread, const int64_t *end
 static int join_timelines(struct ids_trace *trace, struct ids_track *const *sampled, size_t count) {
     struct ids_timeline all = {0};
     int64_t *ends_ps = calloc(count, sizeof *ends_ps);
-    uint32_t thread = thread_of(trace, sampled[0]);
+    uint32_t thread = ids_sampled_thread(trace, sampled[0]);
     int failed = !ends_ps;
     for (size_t n = 0; n < count && !failed; n++) {
         struct ids_timeline *timeline = &sampled[n]->timeline;
@@ -561,13 +551,12 @@ static int join_followers(struct ids_trace *trace) {
     return failed ? -1 : 0;
 }
 
-int ids_sampled_join(struct ids_trace *trace) {
-    if (join_followers(trace)) return -1;
+static int join_all(struct ids_trace *trace) {
     if (trace->sample_count) qsort(trace->samples, trace->sample_count, sizeof *trace->samples, by_track);
     for (uint32_t t = 0; t < trace->track_count; t++) {
         struct ids_track *sampled = &trace->tracks[t];
         if (sampled->role != IDS_TRACK_SAMPLED || !sampled->timeline.count) continue;
-        uint32_t thread = thread_of(trace, sampled);
+        uint32_t thread = ids_sampled_thread(trace, sampled);
         if (thread == IDS_NONE) {
             sampled->role = IDS_TRACK_HOST;
             continue;
@@ -577,6 +566,12 @@ int ids_sampled_join(struct ids_trace *trace) {
         ids_timeline_done(&sampled->timeline);
     }
     return 0;
+}
+
+int ids_sampled_join(struct ids_trace *trace) {
+    int failed =
+        join_followers(trace) || ids_launching_calls_find(trace) || join_all(trace) || ids_launching_calls_join(trace);
+    return failed ? -1 : 0;
 }
 
 /* --- what was told of a thread ---------------------------------------------------------------------------------- */

@@ -120,7 +120,8 @@ struct ids_doing {
     uint8_t in_callback; /* of sampled stacks: the program's function was called back by what runs on a device */
     uint8_t waits;    /* enum ids_waits: a lock is waited for, so that another thread tells what holds this one up; or a
                        * core; or what is no matter of Python's, whose lock the thread has given back */
-    uint8_t launches; /* of a region: work is launched in it, so that it is a part of the program and no errand */
+    uint8_t launches; /* of a region: work is launched in it, so that it is a part of the program and no errand; of a
+                       * function's call of a library: that call launches (launching_calls.h) */
     uint8_t is_guess; /* of sampled stacks: no sample saw who called this; other calls of the same were seen there */
 };
 
@@ -141,7 +142,9 @@ struct ids_track {
     uint64_t overlaps;                /* events that overlap another partly: siblings on lanes */
     struct ids_events events;         /* host threads: the kept events */
     struct ids_timeline timeline;     /* host threads: what they did at each moment (doings.h) */
-    uint32_t sampling;                /* of sampled stacks: index of trace->samplings + 1; 0: it is no such track */
+    uint32_t
+        works_for; /* of a thread of a library: track of the program's thread that waits for it, index + 1; 0: none */
+    uint32_t sampling; /* of sampled stacks: index of trace->samplings + 1; 0: it is no such track */
     struct ids_time_scale time_scale;
 };
 

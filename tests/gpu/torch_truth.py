@@ -18,7 +18,7 @@ CAUSES = {
     'augment': truth.Cause('host.python', 'augment'),
     'item': truth.Cause('host.sync', 'item', 'log_loss'),
     'pageable': truth.Cause('copy.h2d', '', 'upload'),
-    'small_ops': truth.Cause('host.dispatch', '', 'sgd_by_hand'),
+    'small_ops': truth.Cause('host.dispatch', 'sgd_by_hand'),
     'gc_collect': truth.Cause('host.python', 'collect garbage|free_memory'),
     'empty_cache': truth.Cause('host.sync|host.runtime', '', 'give_memory_back'),
     'synchronize': truth.Cause('host.sync', 'synchronize', 'layer_time'),

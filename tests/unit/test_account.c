@@ -127,7 +127,11 @@ START_TEST(whose_a_frame_is) {
         {"$idsprof_steps.py:17 __init__", IDS_FRAME_OF_HOOK},
         {"/opt/idsprof/python/_idsprof/idsprof_steps.py(17): __init__", IDS_FRAME_OF_HOOK},
         {"/home/me/idsprof_runs/train.py(3): main", IDS_FRAME_OF_PROGRAM},
-        {"$<string>:12 tokenize", IDS_FRAME_OF_PROGRAM},
+        {"$<string>:12 tokenize", IDS_FRAME_OF_EITHER}, /* of python -c, or what a library wrote and runs */
+        {"$<string>:12 <module>", IDS_FRAME_OF_PROGRAM},
+        {"$/tmp/torchinductor_me/cn/ccngcw6rqtmu62b6vaidzit24ocdgyztpacaalsslaysedfjuv2g.py:576 call",
+         IDS_FRAME_OF_LIBRARY},
+        {"$/srv/models/averylongnamethatsomebodywrotewithoutanybreak.py:5 f", IDS_FRAME_OF_PROGRAM},
         {"$<string>:2 __init__", IDS_FRAME_OF_LIBRARY}, /* of a dataclass */
         {"$<stdin>:3 main", IDS_FRAME_OF_PROGRAM},
         {"$<ipython-input-3-0a1b>:1 <module>", IDS_FRAME_OF_PROGRAM},

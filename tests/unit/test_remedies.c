@@ -197,6 +197,9 @@ static const struct {
     {{IDS_HOST_DISPATCH, IDS_PYTORCH, CUDA_DEVICE, .time_ps = 11, .work_ps = 10, .mean_ps = 1000000000},
      "!many arrays"},
     {{IDS_HOST_DISPATCH, IDS_PYTORCH, CUDA_DEVICE, .time_ps = 2, .work_ps = 44}, "between launches"},
+    {{IDS_HOST_DISPATCH, IDS_PYTORCH, CUDA_DEVICE, .time_ps = 2, .work_ps = 44, .is_compiled = 1},
+     "launches of a compiled program"},
+    {{IDS_HOST_DISPATCH, IDS_JAX, CUDA_DEVICE, .time_ps = 2, .work_ps = 44, .is_compiled = 1}, "!compiled program"},
     /* who has recorded Python is not told to */
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE}, "samples its stacks unless --stacks 0 is given"},
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE, .has_python = 1}, "!--stacks"},
