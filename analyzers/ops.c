@@ -63,6 +63,7 @@ static const struct ids_column_def columns[] = {
     {"memory_bytes", "bytes of memory", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"communicates", "communicates", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     {"device_time", "of the device", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"known", "known", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     IDS_COST_COLUMNS(IDS_COLUMN_DETAIL),
 };
 static const struct ids_table_def ops = {
@@ -71,7 +72,10 @@ static const struct ids_table_def ops = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per HLO op and program, over all devices, most self time first. On a GPU an op is the kernels that carry "
-    "its name. Kernels of PyTorch and TensorFlow belong to the framework's op that launched them, with a row for each "
+    "its name. Of a CUDA graph, whose kernels may not say of which op they are, it is the kernels that can be of no "
+    "other op of the program. known is how that is known: recorded; by name: no other op of the program has a kernel "
+    "of that name; by order: by the order in which the program runs its ops. Kernels "
+    "of PyTorch and TensorFlow belong to the framework's op that launched them, with a row for each "
     "place in the program. Self time is the op's time minus the time of the ops wholly inside it on its track; share "
     "is of the self time of all device activity. flops and bytes are per execution, counted by the file (TPU) or by "
     "idsprof over the program (model, an estimate); memory_bytes are those of the main memory. runs is how often the "
@@ -355,6 +359,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             communicates(op) ? ids_int_value(IDS_UNIT_COUNT, 1) : ids_no_value(IDS_UNIT_COUNT),
             device_ps && device_ps[group->number] ? ids_int_value(IDS_UNIT_TIME, device_ps[group->number])
                                                   : ids_no_value(IDS_UNIT_TIME),
+            ids_text_value(ids_op_known_name((enum ids_op_known)op->known_by)),
             IDS_COST_VALUES(cost_cells),
         };
         IDS_ROW(report, table, columns, row);

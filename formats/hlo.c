@@ -4,6 +4,7 @@
 #include "formats/hlo_frames.h"
 #include "formats/hlo_groups.h"
 #include "formats/hlo_loop.h"
+#include "formats/hlo_schedule.h"
 #include "formats/hlo_shape.h"
 #include "formats/hlo_tag.h"
 #include "lib/hlo/cost_matrix.h"
@@ -17,6 +18,7 @@ struct reader {
     struct ids_hlo_shapes shapes;
     struct ids_hlo_groups groups;
     struct ids_text config; /* the backend_config of the instruction being read */
+    struct ids_pb schedule; /* what the module has of it: computations may come behind it */
     struct ids_error *err;
 };
 
@@ -161,6 +163,14 @@ static int end_loop(struct reader *reader, struct ids_hlo_instruction *instructi
     return ids_hlo_add_loop(reader->module, loop, reader->err);
 }
 
+/* A fusion of kind kCustom says in its configuration who runs it: Triton makes a kernel of it, cuDNN has its own. */
+static uint8_t is_of_library(const struct ids_hlo_module *module, const struct ids_hlo_instruction *instruction,
+                             struct ids_text config) {
+    const struct ids_hlo_attribute *kind = ids_hlo_attribute_of(module, instruction, HLO_INSTRUCTION_FUSION_KIND);
+    return kind && kind->is_bytes && ids_text_is((struct ids_text){kind->bytes, kind->length}, "kCustom") &&
+           !ids_text_contains(config, "\"__triton");
+}
+
 static int read_instruction(struct reader *reader, struct ids_pb bytes) {
     struct ids_hlo_module *module = reader->module;
     struct ids_hlo_instruction instruction = {.name = {"", 0},
@@ -172,6 +182,7 @@ static int read_instruction(struct reader *reader, struct ids_pb bytes) {
                                               .shape = IDS_HLO_NONE,
                                               .metadata = IDS_HLO_NONE,
                                               .groups = IDS_HLO_NONE,
+                                              .place = IDS_HLO_NONE,
                                               .loop = IDS_HLO_NONE};
     struct ids_hlo_instruction *place;
     struct ids_pb_field field;
@@ -183,6 +194,7 @@ static int read_instruction(struct reader *reader, struct ids_pb bytes) {
     }
     instruction.damaged |= more < 0 || !instruction.name.length;
     instruction.is_causal = ids_text_is(instruction.opcode, "custom-call") && ids_hlo_is_causal(reader->config);
+    instruction.calls_library = is_of_library(module, &instruction, reader->config);
     code = end_groups(reader, &instruction);
     if (!code) code = end_loop(reader, &instruction);
     if (!code) code = ids_hlo_add_instruction(module, &place, reader->err);
@@ -262,6 +274,9 @@ static int read_module_field(struct reader *reader, const struct ids_pb_field *f
     case IDS_HLO_TAG(HLO_MODULE_ENTRY_ID, VARINT):
         reader->module->entry_id = (int64_t)field->value;
         return 0;
+    case IDS_HLO_TAG(HLO_MODULE_SCHEDULE, BYTES):
+        reader->schedule = ids_pb_inside(field);
+        return 0;
     case IDS_HLO_TAG(HLO_MODULE_ALIAS, BYTES):
         return read_donated(reader, ids_pb_inside(field), HLO_ALIAS_PARAMETER);
     case IDS_HLO_TAG(HLO_MODULE_DONORS, BYTES):
@@ -277,7 +292,9 @@ static int read_module(struct reader *reader, struct ids_pb bytes) {
     struct ids_pb_field field;
     int code = 0;
     while (!code && ids_pb_next(&bytes, &field) > 0) code = read_module_field(reader, &field);
-    return code ? code : ids_hlo_module_finish(reader->module, reader->err);
+    if (!code) code = ids_hlo_module_finish(reader->module, reader->err);
+    if (!code) ids_hlo_schedule_read(reader->schedule, reader->module);
+    return code;
 }
 
 /* A well-formed message with at least one computation. */

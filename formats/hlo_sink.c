@@ -4,6 +4,7 @@
 #include "lib/base/memory.h"
 #include "lib/fields/hlo.h"
 #include "lib/hlo/cost.h"
+#include "lib/hlo/flow.h"
 #include "lib/hlo/kept_arguments.h"
 #include "lib/hlo/padding.h"
 #include "lib/hlo/parts.h"
@@ -23,6 +24,7 @@ struct telling {
     uint32_t name; /* of the module */
     struct ids_hlo_costs costs;
     uint32_t *shape_texts;        /* by shape: its text + 1; 0 not made yet */
+    struct ids_hlo_flow *flow;    /* by instruction; NULL: the order is not known */
     struct ids_hlo_waste *wastes; /* by instruction; NULL: there is none */
     uint64_t effort;              /* spent on products */
     uint64_t parts_effort;        /* and on the insides of fusions */
@@ -125,6 +127,17 @@ static int tell_parts(struct telling *telling, uint32_t instruction, struct ids_
     return code;
 }
 
+/* When an execution runs it. */
+static void tell_flow(const struct telling *telling, uint32_t instruction, struct ids_instruction_info *to) {
+    if (!telling->flow) return;
+    const struct ids_hlo_flow *flow = &telling->flow[instruction];
+    to->order = flow->order;
+    to->loop_begins = flow->begins;
+    to->loop_ends = flow->ends;
+    to->runs = flow->runs;
+    to->optional = flow->optional;
+}
+
 static int tell_instruction(struct telling *telling, const struct ids_hlo_instruction *from, int is_entry) {
     const struct ids_hlo_module *module = telling->module;
     struct ids_instruction_info to = {.program_id = telling->program_id,
@@ -132,6 +145,7 @@ static int tell_instruction(struct telling *telling, const struct ids_hlo_instru
                                       .result_bytes = -1,
                                       .fingerprint = from->fingerprint};
     tell_cost(telling, (uint32_t)(from - module->instructions), &to);
+    tell_flow(telling, (uint32_t)(from - module->instructions), &to);
     if (from->shape != IDS_HLO_NONE) to.result_bytes = module->shapes[from->shape].bytes;
     int code = intern(telling, from->name, &to.name);
     if (!code) code = intern(telling, from->opcode, &to.opcode);
@@ -250,10 +264,12 @@ int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struc
     telling.shape_texts = calloc(module.shape_count + 1, sizeof *telling.shape_texts);
     if (!telling.shape_texts) ids_memory_refused();
     code = telling.shape_texts ? ids_hlo_waste_find(&module, &telling.wastes, err) : ids_no_memory(err);
+    if (!code && ids_hlo_flow_of(&module, &telling.flow)) code = ids_no_memory(err);
     if (!code) code = ids_hlo_costs_make(&module, &telling.costs, err);
     if (!code) code = tell_module(&telling);
     if (!code && without) code = say(&telling, "hlo.buffers", without, 1);
     ids_hlo_costs_done(&telling.costs);
+    free(telling.flow);
     free(telling.shape_texts);
     free(telling.wastes);
     ids_hlo_module_done(&module);

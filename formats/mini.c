@@ -10,6 +10,7 @@
  *   [waste=KIND [waste_why=..] [waste_is_part=1] [waste_rounds=N]] [split=REASON] [fingerprint=N] [flops=N]
  *   [bytes_accessed=N] [multiplies=bf16 [rows=N columns=N depth=N] [array_bytes=N tiled_bytes=N]] [parameter=1
  *   [donated=1] [sharding=..]] [part=OP-NAME share=R ...] what a fusion covers, in pairs
+ *   [order=N runs=KIND [optional=1] [loop_begins=N loop_ends=N]] what an execution runs of it (lib/hlo/flow.h)
  *   keeps module=M [program=N] [peak=I] [arguments=N] [in_place=N] [results=N] [temporaries=N] [constants=N]
  *       what the program keeps in memory; values and arguments that are not donated may follow:
  *   value bytes=N kind=N [name=I] [op_name=..] [source=..] [shape=..] [padding=N] [at_peak=1]
@@ -22,6 +23,7 @@
 #include "lib/base/idmap.h"
 #include "lib/base/vec.h"
 #include "lib/hlo/element.h"
+#include "lib/hlo/flow.h"
 #include "lib/hlo/waste.h"
 #include "lib/io/source.h"
 #include "lib/model/format.h"
@@ -316,6 +318,19 @@ static void read_waste(struct ids_text key, const struct ids_arg *arg, struct id
     }
 }
 
+/* What an execution runs of it, and when. */
+static void read_flow(struct ids_text key, const struct ids_arg *arg, struct ids_instruction_info *hlo) {
+    static const char *const runs[IDS_HLO_RUNS_COUNT] = {"nothing", "kernel", "library", "copy", "any", "loop"};
+    if (ids_text_is(key, "order")) hlo->order = (uint32_t)arg->u;
+    if (ids_text_is(key, "loop_begins")) hlo->loop_begins = (uint32_t)arg->u;
+    if (ids_text_is(key, "loop_ends")) hlo->loop_ends = (uint32_t)arg->u;
+    if (ids_text_is(key, "optional")) hlo->optional = arg->u != 0;
+    if (!ids_text_is(key, "runs") || arg->type != IDS_VALUE_CHARS) return;
+    for (int r = 0; r < IDS_HLO_RUNS_COUNT; r++) {
+        if (ids_text_is((struct ids_text){arg->chars, (uint32_t)arg->length}, runs[r])) hlo->runs = (uint8_t)r;
+    }
+}
+
 static int read_hlo(struct mini *mini, struct ids_error *err) {
     struct ids_instruction_info hlo = {.result_bytes = -1, .flops = -1, .bytes = -1, .matrix_flops = -1};
     static const struct {
@@ -342,6 +357,7 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         if (ids_text_is(key, "program")) hlo.program_id = arg->u;
         read_parts(mini, key, arg, &hlo);
         read_waste(key, arg, &hlo);
+        read_flow(key, arg, &hlo);
         if (ids_text_is(key, "bytes")) hlo.result_bytes = arg->i;
         if (ids_text_is(key, "flops")) hlo.flops = arg->i;
         if (ids_text_is(key, "matrix_flops")) hlo.matrix_flops = arg->i;

@@ -11,7 +11,14 @@
 /* Of nvtxTypes.h; tests/cuda/private_abi.c holds these against it. */
 enum { TABLE_CALLBACKS = 1, MODULE_CORE = 1, MODULE_DOMAINS = 5 };
 enum { CORE_START_EX = 4, CORE_START = 5, CORE_END = 7, CORE_PUSH_EX = 8, CORE_PUSH = 9, CORE_POP = 11 };
-enum { DOMAIN_START_EX = 2, DOMAIN_END = 3, DOMAIN_PUSH_EX = 4, DOMAIN_POP = 5, DOMAIN_REGISTER = 10 };
+enum {
+    DOMAIN_START_EX = 2,
+    DOMAIN_END = 3,
+    DOMAIN_PUSH_EX = 4,
+    DOMAIN_POP = 5,
+    DOMAIN_REGISTER = 10,
+    DOMAIN_CREATE = 12
+};
 enum { MESSAGE_TEXT = 1, MESSAGE_REGISTERED = 3 };
 enum { NAME_MAX_BYTES = 256, RANGES = 64, STRINGS = 64, STEP_ANNOTATION = 1 };
 
@@ -49,6 +56,7 @@ static struct {
     int (*domain_push_ex)(void *, const struct attributes *);
     int (*domain_pop)(void *);
     const void *(*domain_register)(void *, const char *);
+    void *(*domain_create)(const char *);
 } next;
 
 static struct {
@@ -202,6 +210,14 @@ static const void *domain_register(void *domain, const char *name) {
     return string;
 }
 
+/* XLA tells either NVTX what it launches for which instruction, where its domain is taken, or its own profiler, which
+ * then puts it among the stats of each kernel (tsl/profiler/lib/scoped_annotation.h). So that domain is not taken: what
+ * that profiler records would not say any more of which op a kernel is. */
+static void *domain_create(const char *name) {
+    if (name && !strcmp(name, "TSL")) return NULL;
+    return next.domain_create ? next.domain_create(name) : NULL;
+}
+
 /* ---- putting them in ---- */
 
 static const struct entry {
@@ -220,6 +236,7 @@ static const struct entry {
     {MODULE_DOMAINS, DOMAIN_START_EX, (generic *)domain_start_ex, &next.domain_start_ex},
     {MODULE_DOMAINS, DOMAIN_END, (generic *)domain_end, &next.domain_end},
     {MODULE_DOMAINS, DOMAIN_REGISTER, (generic *)domain_register, &next.domain_register},
+    {MODULE_DOMAINS, DOMAIN_CREATE, (generic *)domain_create, &next.domain_create},
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
@@ -248,11 +265,12 @@ int ids_nvtx_attach(ids_nvtx_table_getter get_table) {
         if (places[i]) before[i] = *places[i];
     }
     int has_tool = tool && tool(get_table);
-    if (ids_agent_plan("range", name, sizeof name) <= 0 && !ids_agent_wants(STEP_ANNOTATION)) return has_tool;
+    const int hears_ranges = ids_agent_plan("range", name, sizeof name) > 0 || ids_agent_wants(STEP_ANNOTATION);
+    if (!hears_ranges && !has_tool) return 0;
     pthread_mutex_lock(&range.lock);
     memcpy(range.name, name, sizeof name);
     for (size_t i = 0; i < ENTRIES; i++) {
-        if (!places[i]) continue;
+        if (!places[i] || (!hears_ranges && entries[i].ours != (generic *)domain_create)) continue;
         /* What CUPTI left alone is NVTX's own starter, which calls what stands there: us. */
         generic *there = *places[i];
         if (has_tool && there != before[i] && there != entries[i].ours) memcpy(entries[i].next, &there, sizeof there);

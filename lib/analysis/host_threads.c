@@ -145,6 +145,7 @@ const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *thr
         ask(threads, launch->track);
         if (threads->trace->tracks[launch->track].works_for)
             ask(threads, threads->trace->tracks[launch->track].works_for - 1);
+        ask(threads, ids_thread_around(threads->trace, launch->track));
         launch = ids_event_cause(threads->trace, launch);
     }
     ask(threads, threads->program[host]);

@@ -135,7 +135,8 @@ static size_t in_midst_of(const struct ids_trace *trace, const struct ids_timeli
 static uint32_t name_of_launch(const struct ids_host_time *time, const struct ids_event *launched) {
     const struct ids_trace *trace = time->analysis->trace;
     const struct ids_event *launch = launched->launch;
-    const struct ids_timeline *timeline = &trace->tracks[launch->track].timeline;
+    const uint32_t around = ids_thread_around(trace, launch->track);
+    const struct ids_timeline *timeline = &trace->tracks[around == IDS_NONE ? launch->track : around].timeline;
     size_t at = ids_timeline_find(timeline, launch->start_ps), i = at;
     if (at != SIZE_MAX && trace->doings[timeline->doing[at]].waits) i = in_midst_of(trace, timeline, at, launched);
     enum ids_account account =

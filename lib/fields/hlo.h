@@ -18,10 +18,14 @@ enum {
     HLO_MODULE_COMPUTATION = 3,
     HLO_MODULE_ID = 5,
     HLO_MODULE_ENTRY_ID = 6,
+    HLO_MODULE_SCHEDULE = 7,
     HLO_MODULE_ALIAS = 8,
     HLO_MODULE_STACK_FRAMES = 17,
     HLO_MODULE_DONORS = 18,
 };
+
+/* HloScheduleProto: a map from the ids of computations to InstructionSequences, whose ids are packed. */
+enum { HLO_SCHEDULE_ENTRY = 1, HLO_SCHEDULE_COMPUTATION_ID = 1, HLO_SCHEDULE_SEQUENCE = 2, HLO_SEQUENCE_IDS = 1 };
 
 /* HloInputOutputAliasProto and HloBufferDonorProto: entries, each with the number of a parameter whose memory the
  * program may use for a result. */

@@ -92,8 +92,10 @@ struct ids_hlo_instruction {
     uint32_t groups;                 /* of groups: who takes part in a collective; IDS_HLO_NONE: none */
     uint32_t loop;                   /* IDS_HLO_NONE: none, or not read */
     struct ids_text sharding;        /* its OpSharding, as the file has it; empty none */
-    uint8_t is_causal;               /* 1: a call whose configuration says so (lib/hlo/cost_matrix.h) */
-    uint8_t damaged;                 /* 1: its message could not be read to its end, or it has no name */
+    uint32_t place;        /* in which its computation runs it, by the schedule; IDS_HLO_NONE: there is none */
+    uint8_t calls_library; /* 1: a fusion that a library runs (cuDNN), not a kernel made of it */
+    uint8_t is_causal;     /* 1: a call whose configuration says so (lib/hlo/cost_matrix.h) */
+    uint8_t damaged;       /* 1: its message could not be read to its end, or it has no name */
 };
 
 struct ids_hlo_computation {

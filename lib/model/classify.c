@@ -291,6 +291,11 @@ const char *ids_cost_source_name(enum ids_cost_source source) {
     return source == IDS_COST_OF_FILE ? "file" : source == IDS_COST_OF_MODEL ? "model" : NULL;
 }
 
+const char *ids_op_known_name(enum ids_op_known known) {
+    static const char *const names[IDS_OP_KNOWN_COUNT] = {"recorded", "by name", "by order"};
+    return (unsigned)known < IDS_OP_KNOWN_COUNT ? names[known] : "unknown";
+}
+
 const char *ids_class_name(enum ids_class class) {
     static const char *const names[IDS_CLASS_COUNT] = {"compute", "collective", "copy", "stalled"};
     return (unsigned)class < IDS_CLASS_COUNT ? names[class] : "unknown";

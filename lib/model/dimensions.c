@@ -59,7 +59,7 @@ static int module_of(struct ids_dimensions *dimensions, uint64_t program_id, uin
     return 0;
 }
 
-static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint32_t *ret_op, struct ids_error *err) {
+int ids_op_new(struct ids_trace *trace, uint32_t name, uint32_t module, uint32_t *ret_op, struct ids_error *err) {
     *ret_op = (uint32_t)trace->op_count;
     struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
     if (!op) return ids_no_memory(err);
@@ -93,7 +93,7 @@ static int find_op(struct ids_dimensions *dimensions, const struct ids_facts *fa
     int code = 0;
     if (facts->program_id || facts->hlo_module)
         code = module_of(dimensions, facts->program_id, facts->hlo_module, &module, err);
-    if (!code) code = new_op(dimensions->trace, facts->hlo_op, module, ret_op, err);
+    if (!code) code = ids_op_new(dimensions->trace, facts->hlo_op, module, ret_op, err);
     if (!code && ids_keymap_add(&dimensions->ops, key, *ret_op) < 0) return ids_no_memory(err);
     const struct ids_asked_one one = {.what = IDS_ASKED_OP,
                                       .op = {facts->program_id, facts->hlo_module, facts->hlo_op}};
@@ -118,7 +118,7 @@ int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, 
 int ids_framework_op(struct ids_trace *trace, uint32_t name, uint32_t category, uint32_t path, uint32_t source,
                      uint32_t *ret_op) {
     struct ids_error unused;
-    if (new_op(trace, name, IDS_NONE, ret_op, &unused)) return -1;
+    if (ids_op_new(trace, name, IDS_NONE, ret_op, &unused)) return -1;
     struct ids_op *op = &trace->ops[*ret_op];
     op->category = category;
     op->framework_name = path;

@@ -44,6 +44,8 @@ struct ids_dimensions {
 
 void ids_dimensions_done(struct ids_dimensions *dimensions);
 
+/* Adds an op of a module (an index) of which nothing but its name (a text) is known. */
+int ids_op_new(struct ids_trace *trace, uint32_t name, uint32_t module, uint32_t *ret_op, struct ids_error *err);
 /* The op that an event's hlo_op, hlo_module and program_id name; IDS_NONE when it names none. */
 int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op,
               struct ids_error *err);

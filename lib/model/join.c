@@ -11,7 +11,9 @@
 #include "lib/model/dimensions.h"
 #include "lib/model/event_order.h"
 #include "lib/model/host_copies.h"
+#include "lib/model/kernel_ops.h"
 #include "lib/model/link.h"
+#include "lib/model/op_ends.h"
 #include "lib/model/profiler_overhead.h"
 #include "lib/model/program_facts.h"
 #include "lib/model/sampled.h"
@@ -20,39 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void ids_join_done(struct ids_join *join) {
-    ids_keymap_done(&join->op_ends);
-    ids_keymap_done(&join->op_goes_on);
-    free(join->hlo);
-    free(join->hlo_hosts);
-    ids_keymap_done(&join->hlo_by_program);
-    ids_keymap_done(&join->hlo_by_module);
-    *join = (struct ids_join){0};
-}
-
-/* An instruction of a program, whose id is a number of its host. */
-static uint64_t key_in_program(uint32_t host, uint64_t program_id, uint32_t name) {
-    return ids_key_of(ids_key_of(program_id, host), name);
-}
-
-int ids_join_hlo(struct ids_join *join, uint32_t host, const struct ids_instruction_info *instruction,
-                 struct ids_error *err) {
-    uint64_t index = join->hlo_count;
-    size_t hosts = join->hlo_count;
-    uint32_t *of_host = IDS_PUSH(join->hlo_hosts, hosts, join->hlo_host_room);
-    struct ids_instruction_info *kept = of_host ? IDS_PUSH(join->hlo, join->hlo_count, join->hlo_room) : NULL;
-    if (!kept) return ids_no_memory(err);
-    *of_host = host;
-    *kept = *instruction;
-    if (instruction->program_id &&
-        ids_keymap_add(&join->hlo_by_program, key_in_program(host, instruction->program_id, instruction->name), index) <
-            0)
-        return ids_no_memory(err);
-    return ids_keymap_add(&join->hlo_by_module, ids_key_of(instruction->module, instruction->name), index) < 0
-               ? ids_no_memory(err)
-               : 0;
-}
 
 static int note(struct ids_trace *trace, enum ids_severity severity, const char *id, const char *text, uint64_t count,
                 struct ids_error *err) {
@@ -64,84 +33,15 @@ static int note(struct ids_trace *trace, enum ids_severity severity, const char 
     return 0;
 }
 
-/* --- CPU ops end where their "end:" event begins, maybe on another thread
- * ------------------------------------------ */
-
-enum { AHEAD = 16 }; /* so many events before a key is looked for, the memory is asked for its place */
-
-/* When a CPU op ended. Who finishes an op goes on with those that waited for it, in the same task of the thread pool,
- * and says only then that it ended: so it ended before the first one that began there. `next_ps`: when the next op
- * began on the op's own thread. */
-static int64_t end_of(const struct ids_join *join, const struct ids_event *op, int64_t end_ps, int64_t next_ps) {
-    uint64_t first;
-    if (!ids_keymap_get(&join->op_goes_on, op->produces, &first)) return end_ps;
-    int64_t goes_on_ps = (int64_t)first > op->start_ps ? (int64_t)first : next_ps; /* it began in that task itself */
-    return goes_on_ps < end_ps ? goes_on_ps : end_ps;
-}
-
-/* The op of a thread that was looked at last. */
-struct next_op {
-    uint32_t device; /* + 1, that it was of */
-    int64_t start_ps;
-};
-
-/* Ops of a thread follow each other, in time, and `next` has an element for each thread from `first_track` on. */
-static uint64_t end_ops_of(const struct ids_join *join, struct ids_events *ops, size_t first_track,
-                           struct next_op *next) {
-    uint64_t without = 0;
-    for (size_t i = ops->count; i-- > 0;) {
-        struct ids_event *op = &ops->at[i];
-        if (i >= AHEAD) {
-            ids_keymap_expect(&join->op_ends, ops->at[i - AHEAD].produces);
-            ids_keymap_expect(&join->op_goes_on, ops->at[i - AHEAD].produces);
-        }
-        struct next_op *own = &next[op->track - first_track];
-        const int64_t after_ps = own->device == op->device + 1 ? own->start_ps : INT64_MAX;
-        uint64_t end;
-        *own = (struct next_op){op->device + 1, op->start_ps};
-        if (!op->produces) continue; /* its end came next on its own thread */
-        if (!ids_keymap_get(&join->op_ends, op->produces, &end)) {
-            op->produces = 0;
-            without++;
-            continue;
-        }
-        int64_t end_ps = end_of(join, op, (int64_t)end, after_ps);
-        op->produces = 0;
-        if (end_ps <= op->end_ps) continue;
-        ids_sum(&op->self_ps, end_ps - op->end_ps);
-        op->end_ps = end_ps;
-    }
-    return without;
-}
-
-static int end_ops(struct ids_join *join, struct ids_trace *trace, size_t first_device, size_t first_track,
-                   struct ids_error *err) {
-    struct next_op *next = calloc(trace->track_count - first_track + 1, sizeof *next);
-    if (!next) return ids_no_memory(err);
-    for (size_t d = first_device; d < trace->device_count; d++) {
-        struct ids_device *device = &trace->devices[d];
-        if (device->kind == IDS_DEVICE_CPU)
-            join->ops_without_end += end_ops_of(join, &device->activity, first_track, next);
-    }
-    free(next);
-    ids_keymap_done(&join->op_ends);
-    ids_keymap_done(&join->op_goes_on);
-    return 0;
-}
-
 /* --- what HLO protos say of ops ----------------------------------------------------------------------------------- */
 
-static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
-    for (size_t i = 0; i < trace->op_count; i++) {
+/* Those from the op `first` on. */
+static void describe_ops(const struct ids_join *join, struct ids_trace *trace, size_t first) {
+    for (size_t i = first; i < trace->op_count; i++) {
         struct ids_op *op = &trace->ops[i];
         const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
-        uint64_t index;
-        if (!module) continue;
-        uint64_t in_program = key_in_program(module->host, module->program_id, op->name);
-        if (!ids_keymap_get(&join->hlo_by_program, in_program, &index) &&
-            !ids_keymap_get(&join->hlo_by_module, ids_key_of(module->name, op->name), &index))
-            continue;
-        const struct ids_instruction_info *hlo = &join->hlo[index];
+        const struct ids_instruction_info *hlo = module ? ids_join_instruction(join, module, op->name) : NULL;
+        if (!hlo) continue;
         if (!module->name) trace->modules[op->module].name = hlo->module;
         op->opcode = hlo->opcode;
         if (!op->source) op->source = hlo->source;
@@ -176,8 +76,8 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
 
 /* The operations of the model, where the file has none: products and convolutions, without those that are computed
  * again for the backward pass. */
-static void count_model_flops(struct ids_trace *trace) {
-    for (size_t i = 0; i < trace->op_count; i++) {
+static void count_model_flops(struct ids_trace *trace, size_t first) {
+    for (size_t i = first; i < trace->op_count; i++) {
         struct ids_op *op = &trace->ops[i];
         if (op->model_flops >= 0 || op->flops < 0) continue;
         int64_t flops = op->matrix_flops >= 0 ? op->matrix_flops : op->element ? op->flops : 0;
@@ -198,14 +98,15 @@ static void classify_by_rendezvous(struct ids_trace *trace) {
     }
 }
 
-/* Kernels and CPU ops take the class of their op; a kernel known by its name to be a collective stays one. */
-static void classify_device(void *context, size_t d) {
-    struct ids_trace *trace = context;
-    struct ids_events *events = &trace->devices[d].activity;
+/* Kernels and CPU ops take the class of their op, from the op `first` on; a kernel known by its name to be a collective
+ * stays one. */
+static void classify_events(const struct ids_trace *trace, struct ids_events *events, size_t first) {
     ids_events_turn(events);
     for (size_t i = 0; i < events->count; i++) {
         struct ids_event *event = &events->at[i];
-        if (event->op == IDS_NONE || (event->kind != IDS_KIND_OP && event->kind != IDS_KIND_KERNEL)) continue;
+        if (event->op == IDS_NONE || event->op < first ||
+            (event->kind != IDS_KIND_OP && event->kind != IDS_KIND_KERNEL))
+            continue;
         const struct ids_op *op = &trace->ops[event->op];
         if (event->kind == IDS_KIND_KERNEL && !op->collective) continue;
         event->class = event->kind == IDS_KIND_KERNEL ? IDS_CLASS_COLLECTIVE : op->class;
@@ -213,14 +114,19 @@ static void classify_device(void *context, size_t d) {
         event->class_rule = op->class_rule;
         if (op->collective) event->value = op->message_bytes;
     }
+}
+
+static void classify_device(void *context, size_t d) {
+    struct ids_trace *trace = context;
+    classify_events(trace, &trace->devices[d].activity, 0);
     for (size_t i = 0; i < trace->devices[d].async.count; i++) {
         struct ids_event *event = &trace->devices[d].async.at[i];
         if (event->collective && event->op != IDS_NONE) event->value = trace->ops[event->op].message_bytes;
     }
 }
 
-static int measure_collectives(struct ids_trace *trace, struct ids_error *err) {
-    for (size_t i = 0; i < trace->op_count; i++) {
+static int measure_collectives(struct ids_trace *trace, size_t first, struct ids_error *err) {
+    for (size_t i = first; i < trace->op_count; i++) {
         if (trace->ops[i].collective && ids_collective_measure(trace, &trace->ops[i])) return ids_no_memory(err);
     }
     return 0;
@@ -304,12 +210,29 @@ static struct of_host of_host(const struct ids_trace *trace, size_t host) {
         trace->hosts[host].first_device, is_last ? trace->device_count : trace->hosts[host + 1].first_device};
 }
 
+enum { AHEAD = 16 }; /* so many events before a key is looked for, the memory is asked for its place */
+
 struct producers {
     struct ids_keymap by_link;      /* link -> host event */
     struct ids_keymap by_run;       /* run -> the host event that executes it on all its devices */
     struct ids_keymap by_execution; /* run and device -> the host event that enqueues it there; for files without
                                      * other links between them (a Chrome trace) */
 };
+
+/* XLA's CUPTI collector has the driver's calls on a plane of its own, where only jax's session puts them among the
+ * other events of their threads: a recording of the plugin alone has a line for them with the id of the thread's. */
+static void find_threads(struct ids_trace *trace, const struct of_host *of) {
+    for (size_t t = of->first_track; t < of->end_track; t++) {
+        struct ids_track *track = &trace->tracks[t];
+        if (!ids_text_is(ids_strings_text(&trace->strings, track->plane_name), "/host:CUPTI")) continue;
+        for (size_t other = of->first_track; other < of->end_track && !track->thread; other++) {
+            const struct ids_track *thread = &trace->tracks[other];
+            if (thread->id == track->id && thread->plane != track->plane && thread->device == IDS_NONE &&
+                ids_text_is(ids_strings_text(&trace->strings, thread->plane_name), "/host:CPU"))
+                track->thread = (uint32_t)other + 1;
+        }
+    }
+}
 
 static int gather_producers(struct ids_trace *trace, const struct of_host *of, struct producers *producers,
                             struct ids_error *err) {
@@ -529,7 +452,7 @@ static int order_devices(struct ids_trace *trace, size_t first, size_t first_tra
 
 int ids_join_hosts(struct ids_join *join, struct ids_trace *trace, size_t first_device, size_t first_track,
                    struct ids_error *err) {
-    int code = end_ops(join, trace, first_device, first_track, err);
+    int code = ids_op_ends_find(join, trace, first_device, first_track, err);
     if (!code) code = order_devices(trace, first_device, first_track, err);
     ids_trace_give_back(trace, first_device, first_track);
     return code ? code : ids_events_order_from(trace, first_device, first_track, err);
@@ -542,6 +465,7 @@ static int link_all(struct ids_trace *trace, struct ids_calls *calls, struct ids
     int code = 0;
     for (size_t h = 0; h < trace->host_count && !code; h++) {
         const struct of_host of = of_host(trace, h);
+        find_threads(trace, &of);
         code = gather_producers(trace, &of, &producers, err);
         if (!code) code = link_host(trace, &of, calls, &producers, err);
         if (!code && ids_sampled_join_told(trace, of.first_track, of.end_track)) code = ids_no_memory(err);
@@ -556,15 +480,43 @@ static int link_all(struct ids_trace *trace, struct ids_calls *calls, struct ids
                 err);
 }
 
+/* Those of kernels that do not say it, once it is known what launched them. */
+static int find_kernel_ops(const struct ids_join *join, struct ids_trace *trace, struct ids_error *err) {
+    struct ids_kernel_ops found;
+    const size_t first = trace->op_count;
+    int code = ids_kernel_ops_find(join, trace, &found, err);
+    if (code) return code;
+    describe_ops(join, trace, first);
+    count_model_flops(trace, first);
+    code = measure_collectives(trace, first, err);
+    for (size_t d = 0; d < trace->device_count && trace->op_count > first && !code; d++)
+        classify_events(trace, &trace->devices[d].activity, first);
+    if (!code)
+        code = note(trace, IDS_NOTE, "model.op_by_name", "device events whose op is known by the kernel's name",
+                    found.by_name, err);
+    if (!code)
+        code =
+            note(trace, IDS_NOTE, "model.op_by_order",
+                 "device events whose op is known by the order in which the program runs its ops", found.by_order, err);
+    if (code) return code;
+    const int is_little = found.unknown < (found.by_name + found.by_order) / 10;
+    return note(
+        trace, is_little ? IDS_NOTE : IDS_WARNING, "model.op_not_told",
+        "kernels, copies and sets of XLA's programs do not say of which op they are: where XLA launches them as CUDA "
+        "graphs, XLA_FLAGS=--xla_gpu_enable_command_buffer= (with nothing behind it) has it launch each by itself, and "
+        "say so",
+        found.unknown, err);
+}
+
 int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trace *trace, struct ids_error *err) {
     int code =
         note(trace, IDS_NOTE, "cpu.op_without_end",
              "CPU ops without an 'end:' event were taken to end with their own event", join->ops_without_end, err);
     if (code) return code;
-    describe_ops(join, trace);
-    count_model_flops(trace);
+    describe_ops(join, trace, 0);
+    count_model_flops(trace, 0);
     code = ids_containers_find(trace, err);
-    if (!code) code = measure_collectives(trace, err);
+    if (!code) code = measure_collectives(trace, 0, err);
     if (code) return code;
     classify_by_rendezvous(trace);
     ids_parallel_events(trace->event_count, trace->device_count, classify_device, trace);
@@ -574,6 +526,7 @@ int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trac
     if (code) return code;
     if (ids_profiler_overhead_join(trace) || ids_sampled_join(trace)) return ids_no_memory(err);
     code = link_all(trace, calls, err);
+    if (!code) code = find_kernel_ops(join, trace, err);
     if (!code) code = name_ops(trace, calls, err);
     return !code && ids_wastes_find(trace) ? ids_no_memory(err) : code;
 }

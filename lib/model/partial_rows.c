@@ -1,5 +1,6 @@
 #include "lib/model/partial_rows.h"
 
+#include "lib/hlo/flow.h"
 #include "lib/hlo/program_memory.h"
 #include "lib/hlo/waste.h"
 #include "lib/model/account.h"

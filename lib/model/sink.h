@@ -127,11 +127,14 @@ struct ids_instruction_info {
         int64_t bytes, tiled;         /* of operands and results, without and with padding to tiles; 0 unknown */
     } product;
     struct ids_op_parts parts;
-    uint32_t sharding;     /* of a parameter of the program: "devices=[8,1]"; empty none */
-    uint32_t waste_why;    /* what the program's graph shows of `waste`; empty none */
-    uint32_t waste_rounds; /* of the loop in which it is the same each time; 0 unknown */
-    uint8_t waste;         /* enum ids_waste (lib/hlo/waste.h) */
-    uint8_t waste_is_part; /* 1: of a part of its operands */
+    uint32_t order; /* its number in what an execution runs (lib/hlo/flow.h); 0 unknown, or it runs nothing */
+    uint32_t loop_begins, loop_ends; /* of a loop: the numbers of the first in it and of the one behind it */
+    uint8_t runs, optional;          /* enum ids_hlo_runs; 1: an execution may go on without it */
+    uint32_t sharding;               /* of a parameter of the program: "devices=[8,1]"; empty none */
+    uint32_t waste_why;              /* what the program's graph shows of `waste`; empty none */
+    uint32_t waste_rounds;           /* of the loop in which it is the same each time; 0 unknown */
+    uint8_t waste;                   /* enum ids_waste (lib/hlo/waste.h) */
+    uint8_t waste_is_part;           /* 1: of a part of its operands */
     uint8_t element;       /* of what it multiplies (lib/hlo/element.h); 0 it is no matrix product or convolution */
     uint8_t split;         /* enum ids_split (lib/hlo/waste.h) */
     uint8_t computed_once; /* 1: op_name says that it is computed again, and the program has it once */

@@ -117,9 +117,15 @@ struct ids_cursor ids_cursor_between(const struct ids_events *events, int64_t fr
     return (struct ids_cursor){events->at + first, events->at + end};
 }
 
+uint32_t ids_thread_around(const struct ids_trace *trace, uint32_t track) {
+    return trace->tracks[track].thread ? trace->tracks[track].thread - 1 : IDS_NONE;
+}
+
 const struct ids_event *ids_event_outside(const struct ids_trace *trace, const struct ids_event *event) {
-    if (event->device != IDS_NONE || event->parent == IDS_NONE) return NULL;
-    return &trace->tracks[event->track].events.at[event->parent];
+    if (event->device != IDS_NONE) return NULL;
+    const struct ids_track *track = &trace->tracks[event->track];
+    if (event->parent != IDS_NONE) return &track->events.at[event->parent];
+    return track->thread ? ids_track_at(&trace->tracks[track->thread - 1], event->start_ps) : NULL;
 }
 
 const struct ids_event *ids_track_at(const struct ids_track *track, int64_t when_ps) {

@@ -144,7 +144,9 @@ struct ids_track {
     struct ids_timeline timeline;     /* host threads: what they did at each moment (doings.h) */
     uint32_t
         works_for; /* of a thread of a library: track of the program's thread that waits for it, index + 1; 0: none */
-    uint32_t sampling; /* of sampled stacks: index of trace->samplings + 1; 0: it is no such track */
+    uint32_t thread;                  /* of a driver's calls (join.c): index + 1 of the track of the same thread that
+                                       * has what is around them; 0: none has */
+    uint32_t sampling;                /* of sampled stacks: index of trace->samplings + 1; 0: it is no such track */
     struct ids_time_scale time_scale;
 };
 
@@ -235,6 +237,14 @@ struct ids_module {
 /* Who counted the operations and bytes of an op. */
 enum ids_cost_source { IDS_COST_UNKNOWN, IDS_COST_OF_FILE, IDS_COST_OF_MODEL /* lib/hlo/cost.h, text_cost.h */ };
 
+/* How it is known of what ran that it is of the op: what holds of all that did, the last one is the weakest. */
+enum ids_op_known {
+    IDS_OP_TOLD,     /* the file says so */
+    IDS_OP_BY_NAME,  /* the kernel is called so, in a program that has one op with such a kernel (kernel_ops.h) */
+    IDS_OP_BY_ORDER, /* by the order in which the program runs its ops */
+    IDS_OP_KNOWN_COUNT
+};
+
 /* One HLO op of one program. */
 struct ids_op {
     uint32_t name;     /* "fusion.3"; for a GPU kernel without an HLO op the kernel's name does not make an op */
@@ -272,6 +282,7 @@ struct ids_op {
     uint8_t calls_back;    /* 1: a callback (jax.pure_callback, io_callback): Python on the host, whatever device it is
                             * booked on */
     uint8_t computed_once; /* 1: framework_name says that it is computed again, and the program has it once */
+    uint8_t known_by;      /* enum ids_op_known */
     uint8_t meets;         /* 1: on the CPU it waited for its peers inside (IDS_KIND_STALL) */
 };
 
@@ -523,6 +534,8 @@ static inline const struct ids_event *ids_cursor_next(struct ids_cursor *cursor)
 /* The innermost kept event of a host thread that covers the moment, NULL when there is none; ids_event_outside gives
  * the next one outwards. What a device did lies in nothing. */
 const struct ids_event *ids_track_at(const struct ids_track *track, int64_t when_ps);
+/* The track that has what is around the events of a track of a driver's calls alone; IDS_NONE: its own. */
+uint32_t ids_thread_around(const struct ids_trace *trace, uint32_t track);
 const struct ids_event *ids_event_outside(const struct ids_trace *trace, const struct ids_event *event);
 
 /* The event that made `event` happen where that is known: the producer of what it, or an event around it, consumes. It
@@ -553,6 +566,8 @@ int ids_sampling_kept_for(const struct ids_trace *trace, uint32_t host, int64_t 
 int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track);
 
 /* "file", "model"; NULL of nobody. */
+/* How it is known of what ran that it is of an op: "recorded", "by name", "by order". */
+const char *ids_op_known_name(enum ids_op_known known);
 const char *ids_cost_source_name(enum ids_cost_source source);
 const char *ids_class_name(enum ids_class class);
 const char *ids_direction_name(enum ids_direction direction);

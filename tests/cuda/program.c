@@ -1,11 +1,11 @@
 /* A program that uses CUDA, as far as stub_cuda.c has it. Its arguments are what it does, one after the other:
  *   init  launch[:N]  sleep:MS  open  shut  stop  print:TEXT  push:NAME  pop  mark:N  fork  exit:N  _exit:N  abort
- *         threads:N  starve:N  late:MS  said:EVENT
+ *         threads:N  starve:N  late:MS  said:EVENT  domain:NAME
  * open and shut: in a capture, wait until a window records, or does so no more; said, until the hello file has such a
  * line. stop: end it, so that what is in it hangs on no clock. push and pop are NVTX's, by a client of our own that
- * does what NVTX's headers do. starve:N makes each N-th allocation of libidsprof_cuda.so fail; late:MS has it learn so
- * much later that it is registered. It prints what a program under no profiler would: "done", and the number of
- * launches. */
+ * does what NVTX's headers do, and so is domain, which says on stderr whether a tool took it. starve:N makes each N-th
+ * allocation of libidsprof_cuda.so fail; late:MS has it learn so much later that it is registered. It prints what a
+ * program under no profiler would: "done", and the number of launches. */
 #include "tests/cuda/stub_cuda.h"
 
 #include <dlfcn.h>
@@ -142,6 +142,12 @@ static int pop(void) {
     return core[11] ? ((int (*)(void))core[11])() : -1;
 }
 
+static void domain(const char *name) {
+    start_nvtx();
+    void *taken = domains[12] ? ((void *(*)(const char *))domains[12])(name) : NULL;
+    fprintf(stderr, "domain %s: %s\n", name, taken ? "taken" : "not taken");
+}
+
 /* ---- what it does ---- */
 
 static long launches;
@@ -226,6 +232,8 @@ static void act(const char *word) {
         sleep_ms(number);
     else if (!strncmp(word, "push:", 5))
         push(colon + 1);
+    else if (!strncmp(word, "domain:", 7))
+        domain(colon + 1);
     else if (!strcmp(word, "pop"))
         pop();
     else if (!strcmp(word, "open"))

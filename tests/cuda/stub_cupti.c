@@ -618,6 +618,11 @@ static int pop(void) {
     return pushed.depth;
 }
 
+static void *create_domain(const char *name) {
+    (void)name;
+    return &stub; /* any address */
+}
+
 typedef void generic(void);
 struct callbacks {
     size_t size;
@@ -632,5 +637,6 @@ int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t)) {
     if (fault("no_nvtx") || !callbacks->module(1, &table, &size)) return 0;
     *table[9] = (generic *)push; /* NVTX_CBID_CORE_RangePushA, RangePop; as the real one does not, the rest stays */
     *table[11] = (generic *)pop;
+    if (callbacks->module(5, &table, &size)) *table[12] = (generic *)create_domain; /* NVTX_CBID_CORE2_DomainCreateA */
     return 1;
 }

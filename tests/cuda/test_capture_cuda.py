@@ -260,6 +260,15 @@ def test_windows():
     check('only what is in the window', len(kernels) == 2, len(kernels), run.hello)
 
 
+def test_domains():
+    """XLA tells NVTX instead of its own profiler of which op a kernel is, once its domain is taken: it is the only one that is not."""
+    for options in (('--delay', '1ms', '--duration', '100s'), ('--range', 'phase'), ('-s', '1', '-k', '1')):
+        for acts in (['domain:TSL', 'domain:NCCL', 'init'], ['init', 'domain:TSL', 'domain:NCCL']):
+            run = Run([*acts, 'push:phase', 'launch:2', 'pop'], options)
+            check("XLA's domain is left alone", 'domain TSL: not taken' in run.stderr, options, run.stderr)
+            check("another one is CUPTI's", 'domain NCCL: taken' in run.stderr, options, run.stderr)
+
+
 def test_steps():
     """NVTX ranges that are steps open windows, and the report counts what capture counts."""
     forms = (('step %d', 'step', 3), ('ProfilerStep#%d', 'ProfilerStep', 3), ('train_step', 'train_step', 3), ('Iteration_%d', 'Iteration', 3))
@@ -566,7 +575,7 @@ test_fields('cupti12')
 test_fields('cupti13', 'alone')
 if os.environ.get('IDS_SANITIZE') == '1':
     test_fields(inside=True)
-for test in (test_idle, test_windows, test_steps, test_trigger, test_volume, test_early, test_late, test_faults, test_ends, test_starved, test_alone, test_python, test_torch):
+for test in (test_idle, test_windows, test_domains, test_steps, test_trigger, test_volume, test_early, test_late, test_faults, test_ends, test_starved, test_alone, test_python, test_torch):
     begun = time.monotonic()
     test()
     print('%s: %.1f s' % (test.__name__, time.monotonic() - begun))

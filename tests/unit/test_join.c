@@ -3,6 +3,8 @@
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"
 
+#include <stdio.h>
+
 /* ---- CPU ops ---- */
 
 START_TEST(a_cpu_op_ends_where_its_end_begins) {
@@ -40,6 +42,42 @@ START_TEST(a_cpu_op_ends_where_its_end_begins) {
 END_TEST
 
 /* ---- GPU ---- */
+
+/* Two kernels of a graph, of which the second is no op's of the program that launched it; the first one's name
+ * tells. */
+START_TEST(ops_of_a_graph_are_told_or_said_not_to_be) {
+    static const char graph[] = "host h\n"
+                                "plane /device:GPU:0\n"
+                                "line 1 \"Stream #1(Kernel)\"\n"
+                                "10 5 tanh_fusion correlation_id=1 cuda_graph_id=2\n"
+                                "20 5 %s correlation_id=1 cuda_graph_id=2\n"
+                                "plane /host:CPU\n"
+                                "line 9 python\n"
+                                "0 9 \"jit_f:XLA GPU module\"\n"
+                                "1 1 cuGraphLaunch correlation_id=1\n"
+                                "hlo module=jit_f program=7 name=tanh_fusion opcode=fusion order=1 runs=kernel\n"
+                                "hlo module=jit_f program=7 name=custom-call.1 opcode=custom-call order=2 runs=%s\n";
+    char text[sizeof graph + 64];
+    snprintf(text, sizeof text, graph, "gemm", "library");
+    struct ids_trace *trace = mini_trace(text);
+    ck_assert_uint_eq(diag_count(trace, "model.op_by_name"), 1);
+    ck_assert_uint_eq(diag_count(trace, "model.op_by_order"), 1);
+    ck_assert_uint_eq(diag_count(trace, "model.op_not_told"), 0);
+    const struct ids_event *gemm = activity(trace, 0, "gemm");
+    ck_assert_uint_ne(gemm->op, IDS_NONE);
+    ck_assert_str_eq(ids_trace_text(trace, trace->ops[gemm->op].name), "custom-call.1");
+    ck_assert_str_eq(ids_trace_text(trace, trace->ops[gemm->op].opcode), "custom-call");
+    ck_assert_int_eq(trace->ops[gemm->op].known_by, IDS_OP_BY_ORDER);
+    ids_trace_free(trace);
+    snprintf(text, sizeof text, graph, "gemm", "kernel"); /* no library runs a fusion: nothing fits */
+    trace = mini_trace(text);
+    ck_assert_uint_eq(diag_count(trace, "model.op_by_name"), 1);
+    ck_assert_uint_eq(diag_count(trace, "model.op_by_order"), 0);
+    ck_assert_uint_eq(diag_count(trace, "model.op_not_told"), 1);
+    ck_assert_uint_eq(activity(trace, 0, "gemm")->op, IDS_NONE);
+    ids_trace_free(trace);
+}
+END_TEST
 
 START_TEST(correlations_are_links_within_a_host) {
     struct ids_trace *trace = mini_trace("host a\n"
@@ -603,10 +641,11 @@ START_TEST(cursors_and_moments) {
 }
 END_TEST
 
-IDS_RUN_SUITE("join", a_cpu_op_ends_where_its_end_begins, correlations_are_links_within_a_host,
-              amd_copies_take_their_direction_from_the_call, shapes_of_kernels_are_kept_once,
-              tpu_ops_are_launched_with_their_module, program_ids_are_a_hosts_own, tpu_offloading_copies,
-              rule_1_execute_with_the_run_id, rule_2_it_ran_inline, rule_3_by_order, rule_3_names_of_functions,
-              rule_4_called_without_a_name, rule_5_what_is_around_or_queued_it, causes_lead_from_thread_to_thread,
-              opcodes_tell_the_class, kernels_take_the_class_of_their_op, hosts_of_one_name_get_keys_of_their_own,
-              devices_are_in_order, clocks_of_hosts_are_brought_together, odd_events, cursors_and_moments)
+IDS_RUN_SUITE("join", a_cpu_op_ends_where_its_end_begins, ops_of_a_graph_are_told_or_said_not_to_be,
+              correlations_are_links_within_a_host, amd_copies_take_their_direction_from_the_call,
+              shapes_of_kernels_are_kept_once, tpu_ops_are_launched_with_their_module, program_ids_are_a_hosts_own,
+              tpu_offloading_copies, rule_1_execute_with_the_run_id, rule_2_it_ran_inline, rule_3_by_order,
+              rule_3_names_of_functions, rule_4_called_without_a_name, rule_5_what_is_around_or_queued_it,
+              causes_lead_from_thread_to_thread, opcodes_tell_the_class, kernels_take_the_class_of_their_op,
+              hosts_of_one_name_get_keys_of_their_own, devices_are_in_order, clocks_of_hosts_are_brought_together,
+              odd_events, cursors_and_moments)
