@@ -22,11 +22,15 @@ const struct ids_table_def ids_history_table = {
     "What the agent saw of a process under capture: its latest steps, at most 10,000, whether or not a window was "
     "open. A step takes from its beginning to that of the next one, without the time for which the program stood still "
     "for a window. Slow are steps that took longer than --when says, without it more than twice the running median of "
-    "101 steps, and recorded ones also more than twice the median of these; the first ten, and those in which a window "
-    "opened or closed, are not judged. None is slow, but by --when, where the recorded ones took less than a quarter "
-    "of `steps.median`: a program that launches steps and does not wait for them is told by its calls alone. `line` "
-    "has a character for each part of the steps: ▁ is below 1.25 medians, then ▂ below 1.5, ▃ 2, ▄ 3, ▅ 4, ▆ 6, ▇ 8, "
-    "and █. `compilations` are those of the whole process. "
+    "101 steps (of the first ones that of the first 101), and recorded ones also more than twice the median of these; "
+    "the first ten, those in which a window "
+    "opened or closed, and those half of which is the first compilation of a function or more, are not judged. None is "
+    "slow, but by --when, where the steps of the window were called in less than half of `steps.median`, and others "
+    "too: a program that launches steps and does not wait for them is told by its calls alone. `line` has a character "
+    "for each part of the steps: ▁ is below 1.25 medians, then ▂ below 1.5, ▃ 2, ▄ 3, ▅ 4, ▆ 6, ▇ 8, and █; of such "
+    "calls it is how long the part takes, against as many steps of the window, and c is a part of first compilations "
+    "alone. When another program takes over for good, as the loop does after what initialises, the history begins "
+    "anew. `compilations` are those of the whole process. "
     "`collectives` is how many stand in the programs that the usual step executes (the median; one in a loop counts "
     "once, and one of several devices counts for all); empty where no collector sees the programs: the PJRT "
     "interposer does.",
@@ -49,8 +53,10 @@ const struct ids_table_def ids_slow_steps_table = {
     slow_columns,
     IDS_SLOW_STEPS_COLUMNS,
     "The slow steps of the history, the slowest first, and no more than 20 of a process. `at` is "
-    "since the first step of the history; `what` is what the agent knows of it: a compilation, a window, "
-    "collections of Python's garbage (those of a millisecond and more), another number of collectives than the usual "
+    "since the first step of the history; `what` is what the agent knows of it: compilations (the longest one's "
+    "function), "
+    "a window, collections of Python's garbage (those of a millisecond and more), another number of collectives than "
+    "the usual "
     "step has.",
     IDS_TABLE_TOP,
 };

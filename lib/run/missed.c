@@ -5,8 +5,9 @@
 #include <string.h>
 
 /* A delay of a tenth of a second is the least that a person notices, and a run that is tried out is often a tenth of
- * the one that counts: what loses less than a tenth of that is not worth another recording. */
-enum { LEAST_SLOW = 2, LEAST_SHARE = 5, LEAST_LOST_NS = 10000000 };
+ * the one that counts: what loses less than a tenth of that is not worth another recording. But what happened once is
+ * no more in a run that is longer. */
+enum { LEAST_SLOW = 2, LEAST_SHARE = 5, LEAST_LOST_NS = 10000000, LEAST_ONCE_NS = 100000000 };
 
 static int64_t number_of(const struct ids_report *report, const char *id) {
     const struct ids_value *value = ids_report_find_property(report, id);
@@ -57,6 +58,7 @@ static void judge_rhythm(const struct ids_missed_step *steps, size_t count, cons
 /* Room for `count` of them. */
 static void sum_up(const struct ids_missed_step *steps, size_t count, const struct ids_missed_step **slow,
                    struct ids_missed *missed) {
+    int64_t compiled_ns = 0;
     for (size_t i = 0; i < count; i++) {
         const struct ids_missed_step *step = &steps[i];
         missed->total_ns += step->took_ns;
@@ -65,12 +67,23 @@ static void sum_up(const struct ids_missed_step *steps, size_t count, const stru
         missed->longer_ns += step->longer_ns;
         missed->slow_ns += step->took_ns;
         missed->garbage_ns += step->garbage_ns < step->longer_ns ? step->garbage_ns : step->longer_ns;
+        missed->compile_ns += step->compile_ns < step->longer_ns ? step->compile_ns : step->longer_ns;
+        if (step->compile_ns <= compiled_ns) continue;
+        compiled_ns = step->compile_ns;
+        missed->compiled = step->compiled;
     }
     missed->took_ns = time_of_half(slow, missed->slow, missed->longer_ns);
     for (size_t i = 0; i < count && missed->first_count < IDS_MISSED_NAMED; i++) {
         if (steps[i].longer_ns > 0 && steps[i].took_ns >= missed->took_ns && steps[i].number >= 0)
             missed->first[missed->first_count++] = steps[i].number;
     }
+}
+
+/* One step alone loses half of it. */
+static int is_once(const struct ids_missed_step *steps, size_t count, const struct ids_missed *missed) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) found += steps[i].longer_ns > 0 && steps[i].took_ns >= missed->took_ns;
+    return found < 2;
 }
 
 int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
@@ -81,7 +94,7 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
     if (slow && rhythm) judge_rhythm(steps, count, rhythm, slow, &missed);
     free(slow);
     if (missed.slow < LEAST_SLOW || missed.longer_ns < missed.total_ns / LEAST_SHARE) return 0;
-    if (missed.longer_ns < LEAST_LOST_NS) return 0;
+    if (missed.longer_ns < (is_once(steps, count, &missed) ? LEAST_ONCE_NS : LEAST_LOST_NS)) return 0;
     if (number_of(report, "steps.first") < 0) return 0;
     for (size_t i = 0; i < count; i++) {
         if (steps[i].took_ns < missed.took_ns / 2) continue;
@@ -120,21 +133,30 @@ static int is_of_garbage(const struct ids_missed *missed) {
     return missed->garbage_ns >= missed->longer_ns / 2;
 }
 
+static int is_of_compiling(const struct ids_missed *missed) {
+    return missed->compiled && missed->compile_ns >= missed->longer_ns / 2;
+}
+
 /* The machine had no core left for at least half as much of the run as the slow steps take of it, and they take no
  * longer than sharing it makes them: all together, and those that lose half of the time, which may stand out of many
  * that are noise. */
 static int is_of_others(const struct ids_missed *missed) {
     enum { SLACK = 2 };
     double usual_ns = (double)(missed->slow_ns - missed->longer_ns), share = 1 - missed->others;
-    return !is_of_garbage(missed) && (double)missed->slow_ns * share <= SLACK * usual_ns &&
+    return !is_of_garbage(missed) && !is_of_compiling(missed) && (double)missed->slow_ns * share <= SLACK * usual_ns &&
            (double)missed->took_ns * share <= SLACK * usual_ns / (double)missed->slow &&
            missed->busy * 2 >= (double)missed->longer_ns / (double)missed->total_ns;
 }
 
 /* ", 92.0 % of it in collections of garbage" */
-static const char *say_garbage(const struct ids_missed *missed, struct ids_report *report) {
-    return ids_report_text(report, ", %s of it in collections of garbage",
-                           say_share(report, (double)missed->garbage_ns / (double)missed->longer_ns));
+static const char *say_cause(const struct ids_missed *missed, struct ids_report *report) {
+    double longer_ns = (double)missed->longer_ns;
+    if (is_of_garbage(missed))
+        return ids_report_text(report, ", %s of it in collections of garbage",
+                               say_share(report, (double)missed->garbage_ns / longer_ns));
+    if (!is_of_compiling(missed)) return "";
+    return ids_report_text(report, ", %s of it in compilations (longest: %s)",
+                           say_share(report, (double)missed->compile_ns / longer_ns), missed->compiled);
 }
 
 /* Not by the rule that has just missed them. */
@@ -147,6 +169,9 @@ static const char *what_to_do(const struct ids_missed *missed, int has_opening, 
         return " - make fewer objects in a step, take what stays out of the collector (gc.freeze after setup), or "
                "gc.disable and gc.collect at a step of your choice; where the objects are made: idsprof capture --when "
                "'step > 2x'";
+    if (is_of_compiling(missed))
+        return " - keep shapes, dtypes and static arguments the same from step to step (pad), and jit a function once, "
+               "outside the loop; why it is compiled again: idsprof capture --when 'step > 2x'";
     if (!is_of_others(missed))
         return ids_report_text(report, "; none like these is measured here%s - record one%s: idsprof capture %s",
                                has_opening ? ", and the one that opened the window not whole" : "",
@@ -176,9 +201,9 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
     const char *share = say_share(report, lost);
     ids_report_property(report, "steps.missed_share", ids_real_value(IDS_UNIT_RATIO, lost));
     int has_opening = put_opening_first(missed, report);
-    const char *found = ids_report_text(report, "%zu of %zu steps are slow%s, and lose %s of the run's time%s",
-                                        missed->slow, missed->steps, rhythm ? "" : say_first(missed, report), share,
-                                        is_of_garbage(missed) ? say_garbage(missed, report) : "");
+    const char *found =
+        ids_report_text(report, "%zu of %zu steps are slow%s, and lose %s of the run's time%s", missed->slow,
+                        missed->steps, rhythm ? "" : say_first(missed, report), share, say_cause(missed, report));
     const char *what = ids_report_text(report, "%s%s%s", found, rhythm ? ": " : "",
                                        rhythm ? rhythm : what_to_do(missed, has_opening, report));
     const char *which = "the slow steps";

@@ -1,9 +1,9 @@
 /* missed.h - slow steps that take much of a run, and of which a report measures none.
  *
  * They are those that the history of steps calls slow, at least two, and together they take longer than as many usual
- * ones by at least a fifth of the time of all steps, and by 10 ms. Half of that is lost in the slowest of them: one is
- * measured where a step of the report, or of another window, takes at least half as long as the least of these. The
- * first steps, which compile, are not looked at. */
+ * ones by at least a fifth of the time of all steps, and by 10 ms, or by 100 ms where one step alone loses half of it.
+ * Half of that is lost in the slowest of them: one is measured where a step of the report, or of another window, takes
+ * at least half as long as the least of these. The first steps, which compile, are not looked at. */
 #ifndef IDS_LIB_RUN_MISSED_H
 #define IDS_LIB_RUN_MISSED_H
 
@@ -17,9 +17,11 @@ enum { IDS_MISSED_NAMED = 3 };
 
 struct ids_missed_step {
     int64_t number, took_ns;
-    int64_t longer_ns;  /* than the usual one; 0: it is not slow */
-    int64_t garbage_ns; /* for which Python collected garbage in it */
-    int is_recorded;    /* the whole of it is in a window */
+    int64_t longer_ns;    /* than the usual one; 0: it is not slow */
+    int64_t garbage_ns;   /* for which Python collected garbage in it */
+    int64_t compile_ns;   /* in which functions were compiled again */
+    const char *compiled; /* the one that took longest; NULL: none was */
+    int is_recorded;      /* the whole of it is in a window */
 };
 
 struct ids_missed {
@@ -27,6 +29,8 @@ struct ids_missed {
     int64_t longer_ns, total_ns;     /* what the slow ones lose together, and the time of all steps */
     int64_t took_ns;                 /* half of longer_ns is lost in steps of this and more */
     int64_t garbage_ns;              /* of longer_ns */
+    int64_t compile_ns;              /* likewise */
+    const char *compiled;            /* in the step of them that compiled longest */
     int64_t slow_ns;                 /* the slow ones together, not only what they take longer */
     int64_t first[IDS_MISSED_NAMED]; /* the first of these that have numbers */
     size_t first_count;
@@ -46,7 +50,7 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
 /* Puts it before all other advice, with what ids_rhythm_missed says of their rhythm; NULL: they have none. Behind the
  * first piece, where they have none and the machine was so busy that others may have made them slow. Who has a share s
  * of the cores makes others take up to about 1 / (1 - s) times as long: what is more than twice that is not theirs, nor
- * what collections of garbage have at least half of, which is said. Sets the property
+ * what collections of garbage or compilations have at least half of, which is said. Sets the property
  * steps.missed_share, by which a comparison knows. */
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report);
 

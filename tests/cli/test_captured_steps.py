@@ -184,6 +184,62 @@ def with_calls(name, part, ratio=0, long=9):
     return folder
 
 
+def with_took(name, took):
+    """Steps that take so many milliseconds each, of which no window has one."""
+    folder = run(name, (FILE, 6, 0, 5))
+    (folder / 'idsprof.json').write_text('{}')
+    begins = [1000000 * sum(took[:n]) for n in range(len(took) + 1)]
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 0, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
+    (folder / '.idsprof' / 'h.7.history').write_bytes(head + b''.join(struct.pack('<qqfffi', *step, 0, 0, 0, 0) for step in zip(begins, range(100))))
+    return folder
+
+
+def with_own_calls(name, inside, outside):
+    """As with_calls, but those in the window are the steps of the profile, and take another part of the middle one than the others."""
+    folder = run(name, (FILE, 6, 0, 5))
+    (folder / 'idsprof.json').write_text('{}')
+    median_ns = json.loads(report(folder, '--json'))['metrics']['steps.median']['value'] * 1e9
+    begins = [0]
+    for number in range(-100, 100):
+        part = inside if 0 <= number < 6 else outside * (9 if number % 10 == 9 else 1)
+        begins.append(begins[-1] + int(median_ns * part))
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
+    steps = b''.join(struct.pack('<qqfffi', begin, number - 100, 0, 0, 0, 0) for number, begin in enumerate(begins))
+    event = struct.pack('<qqq104s', begins[100] - 1, begins[106] + 1, 2, b'1 asked for')
+    (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
+    return folder
+
+
+def with_compilations(name, at, lost=0, count=80):
+    """So many steps of 20 ms; in each of these one of `at`, a function of that name is compiled for 400 ms, and another one for 30 ms. The file
+    has lost so many events that came before."""
+    folder = run(name, (FILE, 6, 0, 5))
+    (folder / 'idsprof.json').write_text('{}')
+    begins, events = [0], []
+    for number in range(count):
+        took = 20000000
+        if number in at:
+            took += 430000000
+            events += [(begins[-1] + 1000000, begins[-1] + 401000000, b'function %s' % at[number]), (begins[-1] + 402000000, begins[-1] + 432000000, b'small')]
+        begins.append(begins[-1] + took)
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), lost + len(events), begins[-1], 0, len(events), 0, 0, 0, 7, -1, 0, 0, 0, b'h')
+    steps = b''.join(struct.pack('<qqfffi', begin, number, 0, 0, 0, -1) for number, begin in enumerate(begins))
+    places = [b''] * 500
+    for i, (from_ns, to_ns, what) in enumerate(events):
+        places[(lost + i) % 500] = struct.pack('<qqq104s', from_ns, to_ns, 1, what)
+    (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + b''.join(place.ljust(128, b'\0') for place in places))
+    return folder
+
+
+def compiled_in(folder):
+    """The slow steps and what is in them; the slowest one and the drawing; what advice says of slow steps."""
+    found = json.loads(report(folder, '--json', '--no-cache', '--top', '0'))
+    history, = (dict(zip((column['id'] for column in found['tables']['history']['columns']), row)) for row in found['tables']['history']['rows'])
+    rows = [(row[1], row[-1]) for row in found['tables'].get('slow_steps', {'rows': []})['rows']]
+    told = [re.search(r', (\S+ % of it in compilations [^)]*\))', piece['what']) for piece in found['advice'] if 'steps are slow' in piece['what']]
+    return sorted(rows), history['slowest'], history['line'].count('█'), history['line'].count('c'), [piece and piece[1] for piece in told]
+
+
 def slow_in(folder):
     """How many steps the history, its table and the advice call slow; and what the first line says of the history."""
     found = json.loads(report(folder, '--json', '--no-cache', '--top', '0'))
@@ -236,6 +292,20 @@ same('in words', re.search(r'19 of 190 steps are slow.*?one of 10 steps takes \S
 same('what the times are', 'the loop runs ahead of its device' in ' '.join(report(ahead).split()), True)
 same('for which it nearly does', slow_in(with_calls('behind', 0.2, long=60)), (0, 0, 0, True))  # 13.8 of 10
 same('calls, judged by the rule', slow_in(with_calls('rule', 0.2, 2)), (2, 2, 0, True))
+same('the measured steps were called in less than half of their time', slow_in(with_own_calls('own_launches', 0.4, 0.2)), (0, 0, 0, True))
+same('and, slow as the window was, in all of it', slow_in(with_own_calls('own_waits', 1.0, 0.05))[3], False)
+same('but others are no quicker than that', slow_in(with_own_calls('own_others', 0.4, 0.6))[3], False)
+# 9 of 1 ms before 50 of 4 ms: none of these is slow for having quick ones before it, and one of 9 ms is.
+same('the first steps are held against the first 101', slow_in(with_took('first', [1] * 9 + [4] * 20 + [9] + [4] * 30))[:2], (1, 1))
+line = json.loads(report(ROOT / 'own_launches', '--json'))['tables']['history']['rows'][0][-1]
+same('calls are drawn by how long they take together', set(line), {'▁'})   # 0.36 of what as many steps take
+STARTS = {0: b'f', 30: b'g'}        # what is compiled for the first time
+same('functions that are compiled for the first time', compiled_in(with_compilations('starts', STARTS, count=40)), ([], 0.02, 0, 2, []))
+AGAIN = {**STARTS, 44: b'g', 62: b'g'}
+IN_IT = 'compiled function g and 1 more in 430.0 ms'
+same('and again', compiled_in(with_compilations('again', AGAIN)),
+     ([(44, IN_IT), (62, IN_IT)], 0.45, 2, 0, ['100.0 % of it in compilations (longest: function g)']))
+same('what was compiled before is not known', [number for number, _ in compiled_in(with_compilations('lost', STARTS, 500))[0]], [30])
 rows = json.loads(report(with_window('window'), '--json'))['tables']['slow_steps']
 place = [column['id'] for column in rows['columns']].index('step')
 same('not slow for being recorded', sorted(row[place] for row in rows['rows']), [20, 32])

@@ -254,12 +254,12 @@ def check_history(folder):
     made_xspace(run / 'zh.xplane.pb', 'zh')
     (folder / 'captured' / '.idsprof' / 'zh.321.history').write_bytes(history_of('zh', 'zfunctionqx'))
     plain = json.loads(idsprof('report', folder / 'captured', '--json').stdout)['tables']
-    check(plain['slow_steps']['rows'] and plain['slow_steps']['rows'][0][-1] == 'compiled zfunctionqx', 'a history', plain.get('slow_steps'))
+    check(plain['slow_steps']['rows'] and plain['slow_steps']['rows'][0][-1] == 'compiled zfunctionqx in 1.000 us', 'a history', plain.get('slow_steps'))
     given = json.loads(idsprof('report', folder / 'captured', '--json', '--redact-names').stdout)['tables']
     words = [re.fullmatch(r'(anon[a-z]{10})\.321', row[0]) for table in ('history', 'slow_steps') for row in given[table]['rows']]
     check(len(words) == 2 and all(words), 'processes of the history', given['history']['rows'])
     check(words[0][1] in given['devices']['rows'][0], 'the word of the host is the same there', given['devices']['rows'])
-    check(re.fullmatch(r'compiled anon[a-z]{10}', given['slow_steps']['rows'][0][-1]), given['slow_steps']['rows'])
+    check(re.fullmatch(r'compiled anon[a-z]{10} in 1\.000 us', given['slow_steps']['rows'][0][-1]), given['slow_steps']['rows'])
     check(given['history']['rows'][0][-1] == plain['history']['rows'][0][-1], 'the line of the history is drawn')
 
 

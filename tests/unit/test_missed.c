@@ -12,7 +12,8 @@ static struct ids_report report;
 
 /* Steps of 1 ms, but for those of 11 ms at these places; 50 to 54 are in a window, and 51 to 54 measured. */
 static void set(const int *slow, size_t count) {
-    for (int i = 0; i < STEPS; i++) steps[i] = (struct ids_missed_step){i, 1000000, 0, 0, i > 50 && i <= 54};
+    for (int i = 0; i < STEPS; i++)
+        steps[i] = (struct ids_missed_step){.number = i, .took_ns = 1000000, .is_recorded = i > 50 && i <= 54};
     for (size_t i = 0; i < count; i++) {
         steps[slow[i]].took_ns = 11000000;
         steps[slow[i]].longer_ns = 10000000;
@@ -42,6 +43,40 @@ START_TEST(test_found) {
     set(few, 4); /* the step that the window opened in is in no mean */
     ck_assert_int_eq(find(), 1);
     ck_assert_uint_eq(missed.slow, 4);
+    ids_report_done(&report);
+}
+END_TEST
+
+/* One step has half of what two lose: it may be chance, and a run that is longer has no more of it. */
+START_TEST(test_once) {
+    set(few, 2);
+    steps[few[0]].took_ns = 91000000, steps[few[0]].longer_ns = 90000000;
+    steps[few[1]].longer_ns = 10000000 - 1;
+    ck_assert_int_eq(find(), 0);
+    steps[few[1]].longer_ns++;
+    ck_assert_int_eq(find(), 1);
+    set(few, 2); /* 20 ms in two that are alike */
+    for (int i = 0; i < STEPS; i++) steps[i].took_ns /= 2;
+    ck_assert_int_eq(find(), 1);
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(test_compiled) {
+    set(few, 3);
+    for (int i = 0; i < 3; i++) steps[few[i]].compile_ns = 4000000 + i, steps[few[i]].compiled = i ? "score" : "init";
+    ck_assert_int_eq(find(), 1);
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_ptr_null(strstr(report.advice[0].what, "in compilations"));
+    for (int i = 0; i < 3; i++) steps[few[i]].compile_ns = 30000000 / 3 / 2;
+    ck_assert_int_eq(find(), 1);
+    ck_assert_int_eq(missed.compile_ns, 15000000);
+    steps[few[1]].compile_ns++;
+    ck_assert_int_eq(find(), 1);
+    missed.busy = 1, missed.others = .95;
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_ptr_nonnull(
+        strstr(report.advice[0].what, ", 50.0 % of it in compilations (longest: score) - keep shapes"));
     ids_report_done(&report);
 }
 END_TEST
@@ -292,5 +327,5 @@ START_TEST(advice_by_saving) {
 }
 END_TEST
 
-IDS_RUN_SUITE("missed", test_found, test_little_of_the_run, test_measured, few_lose_the_time, test_rhythm, test_told,
-              test_told_behind_the_opening, on_a_busy_machine, of_garbage, advice_by_saving)
+IDS_RUN_SUITE("missed", test_found, test_once, test_compiled, test_little_of_the_run, test_measured, few_lose_the_time,
+              test_rhythm, test_told, test_told_behind_the_opening, on_a_busy_machine, of_garbage, advice_by_saving)
