@@ -27,7 +27,7 @@ struct ids_agent ids_agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .wake = IDS_NO_BELL,
                               .owner = -1,
                               .write_at_ns = -1,
-                              .hot = {0, 1, 1}};
+                              .hot = {0, 1, 1, 1}};
 static struct ids_agent *const agent = &ids_agent;
 
 enum { PAUSE_MS = 20, MEMORY_MS = 50, REQUEST_BYTES = 512 };
@@ -96,6 +96,7 @@ static void refresh(void) {
     int wants = any_alive();
     atomic_store(&agent->hot[IDS_STEP_ANNOTATION], wants);
     atomic_store(&agent->hot[IDS_STEP_EXECUTION], wants && !agent->window.annotated);
+    atomic_store(&agent->hot[IDS_STEP_CALL], wants && !agent->window.annotated);
 }
 
 /* The control thread is to write the history, a moment from now. Under the lock. */
@@ -348,16 +349,15 @@ static void child_after_fork(void) {
     agent->write_at_ns = -1;
     if (agent->awake > 0) {
         agent->awake = 0;
-        atomic_store(&agent->hot[IDS_STEP_ANNOTATION], 1);
-        atomic_store(&agent->hot[IDS_STEP_EXECUTION], 1);
+        for (int source = IDS_STEP_ANNOTATION; source < IDS_STEP_SOURCES; source++)
+            atomic_store(&agent->hot[source], 1);
     }
     unlock();
 }
 
 static void fall_asleep(void) {
     agent->awake = -1;
-    atomic_store(&agent->hot[IDS_STEP_ANNOTATION], 0);
-    atomic_store(&agent->hot[IDS_STEP_EXECUTION], 0);
+    for (int source = IDS_STEP_ANNOTATION; source < IDS_STEP_SOURCES; source++) atomic_store(&agent->hot[source], 0);
 }
 
 static void start_control(void) {
@@ -433,15 +433,54 @@ static uint64_t feeder_key(int source, const char *name) {
 }
 
 /* Under the lock. */
+static void turn(void) {
+    memset(agent->said_steps, 0, sizeof agent->said_steps); /* they have another name */
+    ids_history_turn();
+    ids_recorder_turn(&agent->recorder);
+}
+
+/* Under the lock. */
 static enum ids_window_action step(int source, uint64_t key, int64_t number) {
     struct ids_window *window = &agent->window;
-    int64_t now = ids_monotonic_ns(), before = window->furthest;
+    int64_t now = ids_monotonic_ns(), before = window->furthest, turns = window->turns;
     int was_annotated = window->annotated;
     enum ids_window_action action = ids_window_step(window, now, (enum ids_step_source)source, key, number);
-    if (window->furthest > before || window->annotated != was_annotated) news(ids_judging_step(agent, now));
+    int is_turn = window->turns != turns;
+    if (is_turn) turn();
+    if (window->furthest > before || window->annotated != was_annotated || is_turn) news(ids_judging_step(agent, now));
     if (action == IDS_NOTHING && window->opened_by == IDS_BY_SLOW && !agent->recorder.worst.took_ns)
         action = ids_window_waste(window);
     return action;
+}
+
+/* What the steps of that feeder are called. Under the lock. */
+static void name_steps(uint64_t key, const char *name) {
+    if (agent->window.named == key) ids_session_name_steps(agent->steps_of, name);
+    if (ids_window_front(&agent->window) != key || (agent->front_key == key && agent->front_of[0])) return;
+    agent->front_key = key;
+    ids_session_name_steps(agent->front_of, name);
+}
+
+void ids_agent_counts_calls(int are_counted) {
+    lock();
+    agent->counts_calls = agent->window.counts_calls = are_counted;
+    unlock();
+}
+
+void ids_agent_calls_are_of(const char *name) {
+    if (agent->awake <= 0) return;
+    uint64_t key = feeder_key(IDS_STEP_CALL, NULL);
+    lock();
+    agent->front_key = 0; /* it may be another function now */
+    name_steps(key, name);
+    unlock();
+}
+
+void ids_agent_turn(void) {
+    if (agent->awake <= 0) return;
+    lock();
+    if (ids_window_front(&agent->window) == feeder_key(IDS_STEP_CALL, NULL)) turn();
+    unlock();
 }
 
 void ids_agent_step(int source, const char *name, int64_t number) {
@@ -451,7 +490,7 @@ void ids_agent_step(int source, const char *name, int64_t number) {
 int ids_agent_step_call(int source, const char *name, int64_t number, int *calls) {
     char why[IDS_WHY_BYTES];
     struct call call = {.calls = calls};
-    if (source < IDS_STEP_ANNOTATION || source > IDS_STEP_EXECUTION) return 0;
+    if (source < IDS_STEP_ANNOTATION || source >= IDS_STEP_SOURCES) return 0;
     if (!atomic_load_explicit(&agent->hot[source], memory_order_relaxed)) return 0;
     uint64_t key = feeder_key(source, name);
     lock();
@@ -459,9 +498,9 @@ int ids_agent_step_call(int source, const char *name, int64_t number, int *calls
         unlock();
         return 0;
     }
-    ids_session_say_steps(agent, source, name, number);
     enum ids_window_action action = step(source, key, number);
-    if (agent->window.named == key) ids_session_name_steps(agent, name);
+    if (ids_window_front(&agent->window) == key) ids_session_say_steps(agent, source, name, number);
+    name_steps(key, name);
     count_call(&call);
     finish(action, 1, &call);
     return call.counted;
@@ -472,12 +511,13 @@ int ids_agent_can_sample(char *why, size_t why_size) {
 }
 
 int ids_agent_pass(int source, const char *name, int64_t number) {
-    if (source < IDS_STEP_ANNOTATION || source > IDS_STEP_EXECUTION || agent->awake <= 0) return 0;
+    if (source < IDS_STEP_ANNOTATION || source >= IDS_STEP_SOURCES || agent->awake <= 0) return 0;
     if (!atomic_load_explicit(&agent->hot[source], memory_order_relaxed)) return 0;
     uint64_t key = feeder_key(source, name);
     lock();
-    int is_passed =
-        agent->said_steps[source] && ids_window_passes(&agent->window, (enum ids_step_source)source, key, number);
+    uint64_t front = ids_window_front(&agent->window);
+    int is_said = agent->said_steps[source] || (front && front != key);
+    int is_passed = is_said && ids_window_passes(&agent->window, (enum ids_step_source)source, key, number);
     if (is_passed) (void)step(source, key, number);
     unlock();
     return is_passed;
@@ -512,7 +552,7 @@ void ids_agent_executed(int64_t collectives) {
 }
 
 int ids_agent_wants(int source) {
-    if (source < IDS_STEP_ANNOTATION || source > IDS_STEP_EXECUTION) return 0;
+    if (source < IDS_STEP_ANNOTATION || source >= IDS_STEP_SOURCES) return 0;
     return atomic_load(&agent->hot[source]) && agent->awake >= 0;
 }
 

@@ -70,7 +70,8 @@ struct ids_collector {
  * says it, and the collector stays asleep. The struct is copied. */
 IDS_AGENT_API int ids_agent_register(const struct ids_collector *collector, char *why, size_t why_size);
 
-/* A step is about to begin. source: 1 a step annotation, 2 an execution (enum ids_step_source). name: of the annotation
+/* A step is about to begin. source: 1 a step annotation, 2 an execution, 3 a call
+ * of a jitted function (enum ids_step_source). name: of the annotation
  * or the executable, which tells loops apart; may be NULL. number: what the program calls the step; -1: not known, and
  * the agent counts. Opens or closes a window before it returns when this is its step. Where nothing waits for steps
  * it is one load and a compare. */
@@ -79,6 +80,14 @@ IDS_AGENT_API void ids_agent_step(int source, const char *name, int64_t number);
  * (changed atomically, before anybody can end that window), which the collector takes back when it has the call's
  * record. 1 when it was counted. */
 IDS_AGENT_API int ids_agent_step_call(int source, const char *name, int64_t number, int *calls);
+/* Whether the calls of the program's functions are counted in this process: then executions are steps only where there
+ * are none. */
+IDS_AGENT_API void ids_agent_counts_calls(int are_counted);
+/* The function whose calls were steps last: calls are fed without a name, because most of them are noted where none is
+ * known. */
+IDS_AGENT_API void ids_agent_calls_are_of(const char *name);
+/* The next call is the first one of another function that took over for good (turns.h). */
+IDS_AGENT_API void ids_agent_turn(void);
 /* Whether stacks of this process's Python can be sampled: 1; 0: there is no Python; -1 with the reason in `why`. */
 IDS_AGENT_API int ids_agent_can_sample(char *why, size_t why_size);
 /* For callers that hold a lock of their language, which callbacks need: 1 when nothing but the history waits for this

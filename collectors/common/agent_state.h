@@ -28,10 +28,10 @@ struct ids_kept_file {
 enum { IDS_STEPS_NAME = 128 };
 
 struct ids_agent {
-    pthread_mutex_t lock; /* over everything but what is said to be a job's or atomic */
-    atomic_int awake;     /* 0: nothing was read yet; 1; -1: no capture here, for good */
-    atomic_int hot[3];    /* by source: steps of it are of interest */
-    atomic_int shown;     /* the window's state as it was when the lock was last given back */
+    pthread_mutex_t lock;             /* over everything but what is said to be a job's or atomic */
+    atomic_int awake;                 /* 0: nothing was read yet; 1; -1: no capture here, for good */
+    atomic_int hot[IDS_STEP_SOURCES]; /* by source: steps of it are of interest */
+    atomic_int shown;                 /* the window's state as it was when the lock was last given back */
     char why_asleep[IDS_WHY_BYTES];
 
     struct ids_plan plan;
@@ -39,10 +39,13 @@ struct ids_agent {
     struct ids_slot collectors[IDS_COLLECTORS_MAX];
     int collector_count;
     int64_t rank;
-    int said_steps[3];             /* by source: its first step is in the hello file */
-    int64_t opened;                /* the number of the last window that did open */
-    char steps_of[IDS_STEPS_NAME]; /* what the window's steps are called, where window.named is set */
-    int said_rank;                 /* that this rank was not chosen */
+    int said_steps[IDS_STEP_SOURCES]; /* by source: its first step is in the hello file */
+    int64_t opened;                   /* the number of the last window that did open */
+    char steps_of[IDS_STEPS_NAME];    /* what the window's steps are called, where window.named is set */
+    char front_of[IDS_STEPS_NAME];    /* and what those of the feeder in front are, of which front_key is the key */
+    uint64_t front_key;
+    int counts_calls; /* a collector counts the calls of the program's functions */
+    int said_rank;    /* that this rank was not chosen */
     struct ids_recorder recorder;
     int standing;                  /* threads of the program that stand still for a window: how long is not known yet */
     char wish_name[IDS_WISH_NAME]; /* what the trigger calls the window that is open */
@@ -126,7 +129,7 @@ void ids_session_say_registered(const struct ids_agent *agent, const struct ids_
 void ids_session_say(const struct ids_agent *agent, const struct ids_slot *slot, const char *key, const char *value);
 void ids_session_say_steps(struct ids_agent *agent, int source, const char *name, int64_t number);
 /* What the steps of the window are called. */
-void ids_session_name_steps(struct ids_agent *agent, const char *name);
+void ids_session_name_steps(char to[IDS_STEPS_NAME], const char *name);
 void ids_session_say_slow(const struct ids_agent *agent);
 void ids_session_say_late(const struct ids_agent *agent);
 void ids_session_say_profile(const struct ids_agent *agent, int begins);

@@ -21,6 +21,7 @@ static struct {
     struct ids_history_event events[IDS_HISTORY_EVENTS];
     int64_t written_steps, written_events;
     int is_dirty, is_off;
+    int is_turned; /* what was written of steps is of another program */
     char path[IDS_PUBLISH_PATH];
 } ring;
 
@@ -46,7 +47,7 @@ void ids_history_begin(const char *session, const char *host, int64_t pid, int64
     ring.head.when_ns = when_ns;
     snprintf(ring.head.host, sizeof ring.head.host, "%s", host);
     ring.written_steps = ring.written_events = 0;
-    ring.is_dirty = ring.is_off = 0;
+    ring.is_dirty = ring.is_off = ring.is_turned = 0;
     int length = snprintf(ring.path, sizeof ring.path, "%s/.idsprof/%s.%lld.history", session, host, (long long)pid);
     if (length < 0 || (size_t)length >= sizeof ring.path) ring.is_off = 1;
 }
@@ -84,6 +85,11 @@ int ids_history_step(int64_t now_ns, int64_t number) {
     *step = (struct ids_history_step){.begin_ns = now_ns, .number = number, .collectives = -1};
     ring.head.steps++;
     return is_news();
+}
+
+void ids_history_turn(void) {
+    ring.head.steps = 0;
+    ring.is_turned = 1;
 }
 
 void ids_history_slow(int64_t median_ns) {
@@ -158,6 +164,7 @@ static void write_news(void (*lock)(void), void (*unlock)(void)) {
     struct ids_history_head head = ring.head;
     int is_wanted = !ring.is_off && ring.is_dirty && head.steps >= LEAST_STEPS;
     ring.is_dirty = 0;
+    if (ring.is_turned) ring.written_steps = ring.is_turned = 0;
     unlock();
     if (!is_wanted) return;
     int file = open_file();

@@ -52,6 +52,8 @@ void ids_history_rank(int64_t rank);
 /* Under the caller's lock, as ids_history_event. 1 when there is something to write now that was not there before. */
 int ids_history_step(int64_t now_ns, int64_t number);
 int ids_history_stall(int64_t ns);
+/* All steps so far were of another program than the one whose steps come now: there are none. */
+void ids_history_turn(void);
 /* The last step, which ends now, was slow by the plan's rule, or without one by the median. */
 void ids_history_slow(int64_t median_ns);
 /* The program collected garbage for so long in the step that runs. */

@@ -200,6 +200,11 @@ int ids_recorder_step(struct ids_recorder *recorder, int64_t now_ns, int64_t num
     return was_slow;
 }
 
+void ids_recorder_turn(struct ids_recorder *recorder) {
+    memset(recorder->medians, 0, sizeof recorder->medians);
+    recorder->begin_ns = 0;
+}
+
 void ids_recorder_stall(struct ids_recorder *recorder, int64_t ns) {
     recorder->stall_ns += ns;
 }

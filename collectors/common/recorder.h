@@ -67,6 +67,8 @@ void ids_recorder_init(struct ids_recorder *recorder, const struct ids_plan *pla
 /* A step begins, and the one before ends. 1 when that one was slow by the plan's rule, or without one took more than
  * twice the median; the median by which it was judged, 0: there was none. */
 int ids_recorder_step(struct ids_recorder *recorder, int64_t now_ns, int64_t number, int64_t *ret_median_ns);
+/* All steps so far were of another program than the one whose steps come now: none of those is held against them. */
+void ids_recorder_turn(struct ids_recorder *recorder);
 /* The program's thread stood still in the step that runs. */
 void ids_recorder_stall(struct ids_recorder *recorder, int64_t ns);
 /* A window was opened or ended while the step ran, beside the program's thread. */

@@ -39,6 +39,8 @@ int ids_session_begin(struct ids_agent *agent, char *why, size_t why_size) {
     agent->said_busy = 0;
     atomic_store(&agent->memory_limit, 0);
     ids_window_init(&agent->window, &agent->plan, ids_monotonic_ns());
+    agent->window.counts_calls = agent->counts_calls;
+    agent->front_key = 0;
     ids_recorder_init(&agent->recorder, &agent->plan);
     memset(agent->kept_files, 0, sizeof agent->kept_files);
     agent->cost_ns = agent->slow_cost_ns = agent->tried = agent->kept = 0;
@@ -115,7 +117,7 @@ void ids_session_say(const struct ids_agent *agent, const struct ids_slot *slot,
 }
 
 static const char *source_name(int source) {
-    return source == IDS_STEP_ANNOTATION ? "annotation" : source == IDS_STEP_EXECUTION ? "executions" : "none";
+    return source == IDS_STEP_ANNOTATION ? "annotation" : source == IDS_STEP_NONE ? "none" : "executions";
 }
 
 void ids_session_say_steps(struct ids_agent *agent, int source, const char *name, int64_t number) {
@@ -129,9 +131,9 @@ void ids_session_say_steps(struct ids_agent *agent, int source, const char *name
     ids_hello_end(&line, agent->hello);
 }
 
-void ids_session_name_steps(struct ids_agent *agent, const char *name) {
-    snprintf(agent->steps_of, sizeof agent->steps_of, "%s", name ? name : "");
-    ids_cut_between_characters(agent->steps_of);
+void ids_session_name_steps(char to[IDS_STEPS_NAME], const char *name) {
+    snprintf(to, IDS_STEPS_NAME, "%s", name ? name : "");
+    ids_cut_between_characters(to);
 }
 
 void ids_session_say_slow(const struct ids_agent *agent) {
@@ -176,13 +178,15 @@ static void say_skipped(const struct ids_agent *agent, const char *collector, co
 
 void ids_session_say_closed(const struct ids_agent *agent) {
     struct ids_hello line;
-    int source = agent->window.annotated                 ? IDS_STEP_ANNOTATION
-                 : agent->said_steps[IDS_STEP_EXECUTION] ? IDS_STEP_EXECUTION
-                                                         : IDS_STEP_NONE;
+    int source = agent->window.annotated    ? IDS_STEP_ANNOTATION
+                 : agent->window.front >= 0 ? IDS_STEP_EXECUTION
+                                            : IDS_STEP_NONE;
     ids_hello_begin(&line, "closed");
     ids_hello_text(&line, "source", source_name(source));
     ids_hello_number(&line, "reached", ids_window_reached(&agent->window));
     ids_hello_number(&line, "number", agent->window.step_number);
+    if (agent->front_key && agent->front_key == ids_window_front(&agent->window))
+        ids_hello_text(&line, "of", agent->front_of);
     ids_hello_end(&line, agent->hello);
 }
 

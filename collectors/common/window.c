@@ -9,7 +9,7 @@ void ids_window_init(struct ids_window *window, const struct ids_plan *plan, int
     window->plan = *plan;
     window->born_ns = now_ns;
     window->next_start = plan->start_step;
-    window->leader = -1;
+    window->leader = window->front = -1;
     window->first = window->last = window->step_number = window->furthest = -1;
 }
 
@@ -217,19 +217,42 @@ static void annotations_begin(struct ids_window *window) {
     window->annotated = 1;
     memset(window->feeders, 0, sizeof window->feeders);
     if (window->leader >= 0) window->next_start = window->plan.start_step;
-    window->leader = -1;
+    window->turns += window->front >= 0;
+    window->leader = window->front = -1;
     window->furthest = -1;
+}
+
+/* Whether an execution counts for nothing yet. */
+static int is_held_back(struct ids_window *window, enum ids_step_source source) {
+    if (source == IDS_STEP_CALL) window->without_call = 0;
+    if (source != IDS_STEP_EXECUTION || !window->counts_calls) return 0;
+    if (window->without_call < IDS_WITHOUT_CALL) window->without_call++;
+    return window->without_call < IDS_WITHOUT_CALL;
+}
+
+/* Whose steps are the program's. */
+static void find_front(struct ids_window *window, int index) {
+    struct ids_feeder *feeder = &window->feeders[index];
+    if (window->front != index) {
+        ids_turn_step(&feeder->turn, window->front_steps);
+        if (window->front >= 0 && feeder->position <= window->furthest && window->leader != index) return;
+        window->turns += window->front >= 0 && ids_turn_takes_over(&feeder->turn, window->furthest);
+        window->front = index;
+    }
+    window->front_steps++;
+    window->furthest = feeder->position;
 }
 
 enum ids_window_action ids_window_step(struct ids_window *window, int64_t now_ns, enum ids_step_source source,
                                        uint64_t key, int64_t number) {
-    if (source == IDS_STEP_EXECUTION && window->annotated) return IDS_NOTHING;
+    if (source != IDS_STEP_ANNOTATION && window->annotated) return IDS_NOTHING;
     if (source == IDS_STEP_ANNOTATION && !window->annotated) annotations_begin(window);
     int index = find_feeder(window, key ? key : 1);
     if (index < 0 || !advance(window, &window->feeders[index], number)) return IDS_NOTHING;
+    if (is_held_back(window, source)) return IDS_NOTHING;
     window->step_number = number;
     if (window->leader >= 0 && window->leader != index) return IDS_NOTHING;
-    if (window->feeders[index].position > window->furthest) window->furthest = window->feeders[index].position;
+    find_front(window, index);
     if (window->state == IDS_WAITING) return step_while_waiting(window, now_ns, index, number);
     if (window->state != IDS_OPENED) return IDS_NOTHING;
     return step_while_open(window, &window->feeders[index], number);
@@ -347,13 +370,13 @@ int ids_window_wants(const struct ids_window *window, enum ids_step_source sourc
     return window->plan.steps > 0;
 }
 
+uint64_t ids_window_front(const struct ids_window *window) {
+    return window->front < 0 ? 0 : window->feeders[window->front].key;
+}
+
 int64_t ids_window_reached(const struct ids_window *window) {
     if (window->leader >= 0) return window->feeders[window->leader].position;
-    int64_t furthest = -1;
-    for (int i = 0; i < IDS_FEEDERS; i++) {
-        if (window->feeders[i].key && window->feeders[i].position > furthest) furthest = window->feeders[i].position;
-    }
-    return furthest;
+    return window->furthest;
 }
 
 const char *ids_window_cause_name(enum ids_window_cause cause) {

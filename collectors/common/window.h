@@ -19,14 +19,22 @@
  * fall back (a new epoch) go on from where they were; a feeder whose first number lies beyond start_step (a resumed
  * run) is counted from 0. The feeder that reaches the start first leads: its steps alone open and end windows from then
  * on, which of executables finds the one that runs most. A window that no step opened ends with the feeder that first
- * begins one step more than `steps` in it. Once a step was annotated, executions count no more.
+ * begins one step more than `steps` in it. Once a step was annotated, executions count no more. Where the calls of the
+ * program's own functions are counted, executions count only after so many without a call that the program has no loop
+ * of such calls: what initialises is executed by the hundred before the first one.
+ *
+ * In front is the leader, and before there is one the feeder that got furthest: its steps are the program's, for the
+ * history. `turns` counts how often another program took that over for good (turns.h).
  */
 #ifndef IDS_COLLECTORS_COMMON_WINDOW_H
 #define IDS_COLLECTORS_COMMON_WINDOW_H
 
 #include "collectors/common/plan.h"
+#include "collectors/common/turns.h"
 
-enum ids_step_source { IDS_STEP_NONE, IDS_STEP_ANNOTATION, IDS_STEP_EXECUTION };
+/* A call is one of a jitted function, which the program's language counts; an execution is what the plugin sees of it,
+ * and of all others. */
+enum ids_step_source { IDS_STEP_NONE, IDS_STEP_ANNOTATION, IDS_STEP_EXECUTION, IDS_STEP_CALL, IDS_STEP_SOURCES };
 enum ids_window_state { IDS_WAITING, IDS_OPENING, IDS_OPENED, IDS_CLOSING, IDS_DONE };
 enum ids_window_action { IDS_NOTHING, IDS_OPEN, IDS_CLOSE, IDS_REOPEN };
 /* Why the window opened or closed, for people. */
@@ -45,7 +53,7 @@ enum ids_window_cause {
 
 /* Executables that were counted; one more takes no part, so that a program that compiles for ever costs no more than
  * this. */
-enum { IDS_FEEDERS = 256 };
+enum { IDS_FEEDERS = 256, IDS_WITHOUT_CALL = 10000 };
 
 struct ids_feeder {
     uint64_t key; /* 0: free */
@@ -54,6 +62,7 @@ struct ids_feeder {
     int64_t position;
     int64_t in_window; /* the number of the window in which it began `begun` steps, the first one at `first` */
     int64_t begun, first;
+    struct ids_turn turn;
 };
 
 struct ids_window {
@@ -72,7 +81,7 @@ struct ids_window {
     int64_t steps_begun; /* in the window, by the feeder that began most in it */
     int64_t first, last; /* of these: what the program calls them, else their positions; -1: none */
     uint64_t named;      /* the key of that feeder, 0: none */
-    int64_t furthest;    /* the position of the feeder that got furthest, -1: none */
+    int64_t furthest;    /* the position of the feeder in front, -1: none */
     int64_t step_number; /* the number that the program gave to its latest step, -1: none */
     int ranges;          /* regions of the plan's name that are open */
     int warm;            /* the open session is a warm-up */
@@ -81,7 +90,12 @@ struct ids_window {
     int over;            /* the program ends, or max_size was reached: nothing opens any more */
     int annotated;       /* a step was annotated */
     int leader;          /* index into feeders, -1: none yet */
-    int missed;          /* feeders that found no room */
+    int front;           /* likewise */
+    int64_t front_steps; /* of those in front */
+    int64_t turns;
+    int counts_calls;     /* calls are counted in this process */
+    int64_t without_call; /* executions since the last one */
+    int missed;           /* feeders that found no room */
     struct ids_feeder feeders[IDS_FEEDERS];
 };
 
@@ -90,6 +104,8 @@ void ids_window_init(struct ids_window *window, const struct ids_plan *plan, int
 /* A step begins. `key` tells feeders of the same source apart; number -1: the program gives none. */
 enum ids_window_action ids_window_step(struct ids_window *window, int64_t now_ns, enum ids_step_source source,
                                        uint64_t key, int64_t number);
+/* The key of the feeder in front, 0: none. */
+uint64_t ids_window_front(const struct ids_window *window);
 /* A region of the plan's name begins or ends. */
 enum ids_window_action ids_window_range(struct ids_window *window, int64_t now_ns, int begins);
 /* What `idsprof trigger` asks of a window; -1: as the plan says. */

@@ -10,9 +10,13 @@
  *
  * A program that jits in its loop makes a new function in each step. Functions of one place in the source are one kind:
  * a new one goes on where those before it had come when it was made. When one is called again after a newer one was,
- * they live side by side, and from then on each is counted for itself, as functions of different places are. */
+ * they live side by side, and from then on each is counted for itself, as functions of different places are.
+ *
+ * In front is the function that was called most; where another one takes that over for good, the agent is told. */
 #include "collectors/common/agent.h"
 #include "collectors/common/process.h"
+#include "collectors/common/turns.h"
+#include "collectors/common/window.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -38,11 +42,14 @@ static int64_t costs[COSTS]; /* of steps that were noted: the first ones, then e
 static uint64_t passed;
 static int64_t furthest = -1;
 static int followed;
+static size_t front = FUNCTIONS; /* the place of the function in front; FUNCTIONS: none */
+static int64_t front_calls;
 static struct {
     void *callable;
     int64_t calls;
     int kind; /* -1: none */
     int is_called;
+    struct ids_turn turn;
 } functions[FUNCTIONS];
 static struct {
     int64_t most;
@@ -60,6 +67,7 @@ IDS_AGENT_API void ids_count_begin(void *called, void *callback, void *clean);
 IDS_AGENT_API int64_t ids_count_cost(void);
 IDS_AGENT_API int ids_count_follow(void *callable, int kind);
 IDS_AGENT_API void ids_count_end(void);
+IDS_AGENT_API void *ids_count_front(void);
 IDS_AGENT_API void *ids_count_call(void *callable, void *const *arguments, size_t count_and_flag, void *keywords);
 
 static void *find(const char *name) {
@@ -88,6 +96,7 @@ int ids_count_follow(void *callable, int kind) {
     functions[at].kind = kind >= 0 && kind < KINDS ? kind : -1;
     functions[at].calls = functions[at].kind < 0 || kinds[kind].is_apart ? 0 : kinds[kind].most;
     functions[at].is_called = 0;
+    functions[at].turn = (struct ids_turn){0};
     return 1;
 }
 
@@ -101,6 +110,28 @@ static void count(size_t at, int64_t calls) {
         kinds[kind].is_apart = 1;
     functions[at].is_called = 1;
     if (kinds[kind].most < calls) kinds[kind].most = calls;
+}
+
+/* One that the program made anew is the same function. */
+static int is_in_front(size_t at) {
+    if (front == at) return 1;
+    int kind = functions[at].kind;
+    return front < FUNCTIONS && kind >= 0 && functions[front].kind == kind && !kinds[kind].is_apart;
+}
+
+static void note_turn(size_t at) {
+    if (is_in_front(at))
+        front_calls++;
+    else
+        ids_turn_step(&functions[at].turn, front_calls);
+}
+
+static int takes_over(size_t at) {
+    return front < FUNCTIONS && !is_in_front(at) && ids_turn_takes_over(&functions[at].turn, furthest);
+}
+
+void *ids_count_front(void) {
+    return front < FUNCTIONS ? functions[front].callable : NULL;
 }
 
 void ids_count_end(void) {
@@ -117,11 +148,12 @@ static int asks_python(void) {
 }
 
 /* The step begins: 1, or 0 where it is none. */
-static int begin_step(void *callable, int64_t number) {
+static int begin_step(void *callable, int64_t number, int is_turn) {
     if (!is_clean) return on_step(callable, number);
     int64_t began = passed < COSTS_AT_FIRST || passed % COSTS_AT_FIRST == 0 ? ids_monotonic_ns() : 0;
     if (!asks_python()) return 0;
-    if (!ids_agent_pass(2, NULL, number)) return on_step(callable, number);
+    if (is_turn) ids_agent_turn();
+    if (!ids_agent_pass(IDS_STEP_CALL, NULL, number)) return on_step(callable, number);
     if (began) {
         uint64_t place = passed < COSTS_AT_FIRST ? passed : COSTS_AT_FIRST + passed / COSTS_AT_FIRST;
         costs[place % COSTS] = ids_monotonic_ns() - began;
@@ -153,16 +185,20 @@ void *ids_count_call(void *callable, void *const *arguments, size_t count_and_fl
         /* The callback may register functions, but none moves. It says whether this is an execution. */
         if (functions[at].callable) {
             int64_t number = functions[at].calls;
+            note_turn(at);
             if (number <= furthest) {
                 count(at, number + 1);
             } else {
                 /* Before the callback, which may let other threads call: the step begins once. */
                 int64_t before = furthest;
+                int is_turn = takes_over(at);
                 furthest = number;
-                if (begin_step(callable, number))
+                if (begin_step(callable, number, is_turn)) {
                     count(at, number + 1);
-                else if (furthest == number)
+                    front = at;
+                } else if (furthest == number) {
                     furthest = before;
+                }
             }
         }
     }

@@ -109,6 +109,7 @@ static void read_window(struct ids_seen *seen, const struct ids_line *line, stru
     } else if (ids_line_says(line, "event", "written")) {
         read_written(seen, line, window);
         const char *of = ids_line_text(&seen->arena, line, "of");
+        process->is_named |= of && *of;
         if (of && *of) process->steps_name = of;   /* the program may annotate others, too: epochs around its steps */
     } else if (window->fate != IDS_SEEN_WRITTEN) { /* what came late after all is not lost */
         window->fate = IDS_SEEN_LOST;
@@ -180,6 +181,8 @@ static void read_event(struct ids_seen *seen, const struct ids_line *line, struc
     } else if (ids_line_says(line, "event", "note")) {
         ADD(process, note, .value = ids_line_text(&seen->arena, line, "why"));
     } else if (ids_line_says(line, "event", "closed")) {
+        const char *of = ids_line_text(&seen->arena, line, "of");
+        if (of && *of && !process->is_named) process->steps_name = of;
         process->is_closed = 1;
         process->reached = ids_line_number(line, "reached");
         process->number = ids_line_number(line, "number");

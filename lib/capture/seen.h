@@ -37,8 +37,9 @@ struct ids_seen_process {
     const char *host, *exe, *socket, *agent;
     const char **argv;
     size_t argv_count;
-    const char *steps_source;              /* the best kind of steps in the process */
-    const char *steps_name;                /* of its latest written window's, else of the first step of that kind */
+    const char *steps_source; /* the best kind of steps in the process */
+    const char *steps_name;   /* of its latest written window's, else of its last ones, else of the first */
+    int is_named;             /* it is of a window's */
     int64_t first_number, reached, number; /* first number, number of steps, the last step's own number */
     int64_t own_begin, own_end;            /* steps at which the program's own profile began and ended; -1: none */
     /* Judged windows: tried and kept; steps, slow ones, slow ones in no window. tried -1: nothing was judged. */

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -102,8 +103,34 @@ def steps():
     check(run.line('next') == f'idsprof list {run.folder}' and run.folder.name.startswith('my-run_'), run.err)
     run = double(['--start-step', '20', '--steps', '3'], 'wake', 'exec:jit_step:50')
     check(run.steps() == [(20, 22)] and 'executions of jit_step' in run.line('caught'), run.err)
+    # What initialises is executed by the hundred, and is no step where calls are counted, nor what else the loop executes; without
+    # calls it is one.
+    run = double(['-s', '20', '-k', '3'], 'wake', 'counts-calls', 'exec:jit_fill:200', 'call:train_step:10', 'exec:jit_add:60', 'call:train_step:40')
+    check(run.steps() == [(20, 22)] and '(executions of train_step)' in run.line('caught'), run.err)
+    check(noted(run) == ([*range(50)], 50), noted(run))
+    run = double(['-s', '60'], 'wake', 'counts-calls', 'exec:jit_fill:200', 'call:train_step:50')
+    check('after step 49 (executions of train_step), before step 60' in run.line('missed'), run.err)
+    run = double(['-s', '60', '-k', '2'], 'wake', 'counts-calls', 'call:init:1', 'exec:jit_add:10200')
+    check('(executions of jit_add)' in run.line('caught'), run.err)
+    # The history is of the loop's program, once that has taken over; of two that run in turn it has all.
+    run = double(['-s', '100'], 'wake', 'exec:jit_fill:20', 'exec:jit_step:60')
+    check('after step 59 (executions of jit_step), before step 100' in run.line('missed'), run.err)
+    run = double(['-s', '50', '-k', '2'], 'wake', 'exec:jit_fill:20', 'exec:jit_step:60')
+    check(run.steps() == [(50, 51)] and noted(run) == ([*range(20, 60)], 40), noted(run))
+    run = double(['-s', '30', '-k', '2'], 'wake', 'exec:jit_a:1', *['exec:jit_b:1', 'exec:jit_a:1'] * 10, *['exec:jit_b:2', 'exec:jit_a:2'] * 20)
+    check(noted(run)[0] == [*range(51)], noted(run))
+    run = double(['-s', '10', '-k', '2'], 'wake', 'exec:jit_fill:9', 'step:0:30')
+    check(noted(run) == ([*range(30)], 30), noted(run))
     run = double(['-s', '3', '-k', '2', '--warmup', '2'], 'wake', 'step:0:9')
     check(run.steps() == [(3, 4)] and run.windows()[0]['events'] == 2, run.sidecar)
+
+
+def noted(run):
+    """The numbers of the steps in the history, and how many the file says there are."""
+    path, = (run.folder / '.idsprof').glob('*.history')
+    data = path.read_bytes()
+    count, = struct.unpack_from('<q', data, 16)
+    return [struct.unpack_from('<q', data, 248 + 32 * i + 8)[0] for i in range(count)], count
 
 
 def times():

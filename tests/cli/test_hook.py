@@ -273,6 +273,11 @@ def counts():
     same('three that are made one after the other', begun(5, 'AaBbCc', *['abc'] * 7)[-3:], [[7], [8], [9]])
     same('those that live side by side take nothing over', begun(5, 'Dd', 'Dd'), [[], []])
     same('of no known place', begun(-1, *['Aa'] * 12), [[]] * 12)
+    # Who is called most is in front.
+    library.ids_count_front.restype = ctypes.c_void_p
+    before = library.ids_count_front()
+    same('those that are called less are not', [begun(6, 'Aa', 'a'), library.ids_count_front()], [[[], []], before])
+    same('one that is', [begun(7, 'A' + 'a' * 12)[0][:1], library.ids_count_front() != before], [[10], True])
     library.ids_count_end()
 
 

@@ -1,11 +1,11 @@
 """The training program of test_capture.py: it knows nothing of idsprof.
 
-    capture_loop.py STEPS [annotate] [scopes] [pace=SECONDS] [at=STEP:WHAT] [until=FILE] [block] [ahead] [into=FOLDER]
+    capture_loop.py STEPS [annotate] [scopes] [pace=SECONDS] [at=STEP:WHAT] [until=FILE] [block] [ahead] [into=FOLDER] [inits=N]
 
 at=STEP:WHAT does WHAT after that step: exit, raise, _exit, term, kill, profile (start_trace, and stop_trace three steps later),
 perfetto (the same with a trace for Perfetto), trace (a whole jax.profiler.trace), server.
 until=FILE: ends when FILE is there. block: a region "evaluate" after the loop. ahead: the step is compiled ahead
-of time.
+of time. inits=N: so many calls of another function come before the loop.
 """
 import os
 import signal
@@ -72,7 +72,8 @@ def step_of(w, step):
 
 def main():
     global train_step
-    w = init(0.01)
+    for _ in range(int(OPTIONS.get('inits') or 1)):
+        w = init(0.01)
     if 'ahead' in OPTIONS:
         train_step = train_step.lower(w, load(0)).compile()
     for step in range(int(sys.argv[1])):

@@ -12,6 +12,7 @@ import re
 import shutil
 import socket
 import statistics
+import struct
 import subprocess
 import sys
 import threading
@@ -184,17 +185,21 @@ def counted():
     found = profile(run)
     check('counted: exactly five executions', found and found.executions() == {5}, (found and found.ops, run.err))
     check('counted: the steps are marked', found and found.steps == [('call of train_step', n) for n in range(50, 55)], found and found.steps)
-    check('counted: said', run.line('caught').startswith('steps 50-54 (executions, counted), 1 window'), run.err)
+    check('counted: said', run.line('caught').startswith('steps 50-54 (executions of train_step), 1 window'), run.err)
     check('counted: whose executions', run.facts().get('step function') == 'train_step', run.facts())
     check('counted: its cost is said', re.search(r'counting executions took \d+\.\d us a step', run.line('cost')), run.err)
     read = report(run.folder)
     check('counted: the report has the steps', metric(read, 'steps.count') == 5, read)
     check('counted: but the first in no mean', read['run']['steps']['left_out'] == 50, read['run']['steps'])
+    after = capture(['--start-step', 30, '--steps', 2], 40, 'inits=20')
+    check('counted: after many calls of another function', after.line('caught').startswith('steps 30-31 (executions of train_step)'), after.err)
+    history, = (after.folder / '.idsprof').glob('*.history')
+    check('counted: the history is of the function that took over', struct.unpack_from('<q', history.read_bytes(), 256) == (20,), after.err)
     ahead = profile(capture(['--start-step', 20], 40, 'ahead'))
     check('counted: a step that was compiled ahead of time', ahead and ahead.executions() == {5}, ahead and ahead.ops)
     chosen = capture(['--start-step', 3, '--steps', 2, '--step-executable', '^init$'], 5)
     check('counted: --step-executable is another function',
-          chosen.line('missed').startswith('the program ended after step 0 (executions, counted), before step 3'), chosen.err)
+          chosen.line('missed').startswith('the program ended after step 0 (executions of init), before step 3'), chosen.err)
 
 
 def default_start():

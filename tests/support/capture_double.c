@@ -5,8 +5,10 @@
  *   wake              registers the collector (without it there is none in the process)
  *   rival             registers a second one of lower priority, which contributes
  *   step:FROM:TO[:US] annotated steps of these numbers, TO not included, each so many microseconds long
+ *   counts-calls      of the program's functions, from now on
  *   epoch:NUMBER      a step annotated by another name, around those that follow
  *   exec:NAME:N[:US]  N executions of an executable, which the agent counts
+ *   call:NAME:N[:US]  N calls of a function that the program's language counts, each of which executes jit_NAME
  *   range:NAME:US     a region
  *   sleep:US, open, close   waits; until a window is open; until none is
  *   fork:N            N children go on with the rest, and the parent waits for them
@@ -199,6 +201,23 @@ static int ends(const char *do_what) {
     return 0;
 }
 
+/* As the hook of Python and the plugin do. */
+static void call(const char *what) {
+    char name[64], program[72];
+    static long calls;
+    word(what, name, sizeof name);
+    snprintf(program, sizeof program, "jit_%s", name);
+    for (long i = 0; i < number(what, 1, 0); i++) {
+        if (!ids_agent_pass(3, NULL, calls)) ids_agent_step(3, NULL, calls);
+        calls++;
+        if (ids_agent_state() == OPEN) ids_agent_calls_are_of(name);
+        ids_agent_step(2, program, -1);
+        count();
+        pause_us(number(what, 2, 0));
+    }
+    ids_agent_calls_are_of(name);
+}
+
 static int feeds(const char *do_what) {
     char name[64];
     if (!strncmp(do_what, "step:", 5)) {
@@ -215,6 +234,8 @@ static int feeds(const char *do_what) {
             count();
             pause_us(number(do_what, 3, 0));
         }
+    } else if (!strncmp(do_what, "call:", 5)) {
+        call(do_what + 5);
     } else if (!strncmp(do_what, "range:", 6)) {
         ids_agent_range(word(do_what + 6, name, sizeof name), 1);
         count();
@@ -227,7 +248,9 @@ static int feeds(const char *do_what) {
 }
 
 static int behaves(const char *do_what) {
-    if (!strcmp(do_what, "fail-start")) {
+    if (!strcmp(do_what, "counts-calls")) {
+        ids_agent_counts_calls(1);
+    } else if (!strcmp(do_what, "fail-start")) {
         fails_start = 1;
     } else if (!strcmp(do_what, "fail-stop")) {
         fails_stop = 1;

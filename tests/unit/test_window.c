@@ -163,6 +163,45 @@ START_TEST(test_annotations_begin_in_a_window) { /* that executions opened: it e
 }
 END_TEST
 
+START_TEST(test_calls_hold_executions_back) { /* of what initialises, until there is no call for very long */
+    begin("start_step=10;steps=2");
+    ids_window_step(&w, now, IDS_STEP_CALL, SECOND, 0);
+    w.counts_calls = 1;
+    for (int i = 1; i < IDS_WITHOUT_CALL; i++) ck_assert_int_eq(executed(EVAL), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_reached(&w), 0);
+    ck_assert_uint_eq(ids_window_front(&w), SECOND);
+    ck_assert_int_eq(ids_window_step(&w, now, IDS_STEP_CALL, SECOND, 1), IDS_NOTHING);
+    for (int i = 1; i < IDS_WITHOUT_CALL; i++) ck_assert_int_eq(executed(EVAL), IDS_NOTHING);
+    ck_assert_int_eq(executed(EVAL), IDS_OPEN);
+    ck_assert_uint_eq(ids_window_front(&w), EVAL);
+    ck_assert_int_eq(ids_window_reached(&w), 2 * IDS_WITHOUT_CALL - 2);
+}
+END_TEST
+
+START_TEST(test_takes_over) {
+    begin("start_step=100;steps=2");
+    for (int i = 0; i < 5; i++) executed(EVAL);
+    for (int i = 0; i < 5; i++) executed(TRAIN);
+    ck_assert_int_eq(w.turns, 0);
+    ck_assert_uint_eq(ids_window_front(&w), EVAL);
+    executed(TRAIN);
+    ck_assert_int_eq(w.turns, 1);
+    ck_assert_uint_eq(ids_window_front(&w), TRAIN);
+    ck_assert_int_eq(w.furthest, 5);
+    for (int i = 0; i < 40; i++) { /* in turn, and now the one, now the other is further */
+        for (int k = 0; k < 2; k++) executed(i % 2 ? EVAL : TRAIN);
+    }
+    ck_assert_int_eq(w.turns, 1);
+    begin("start_step=100;steps=2"); /* what was executed in between, too, is of the same loop */
+    for (int i = 0; i < 5; i++) executed(EVAL);
+    for (int i = 0; i < 5; i++) executed(TRAIN);
+    executed(EVAL);
+    for (int i = 0; i < 5; i++) executed(TRAIN);
+    ck_assert_uint_eq(ids_window_front(&w), TRAIN);
+    ck_assert_int_eq(w.turns, 0);
+}
+END_TEST
+
 START_TEST(test_too_many_executables) {
     begin("start_step=3;steps=1");
     ck_assert_int_eq(executed(7), IDS_NOTHING);
@@ -370,8 +409,9 @@ END_TEST
 IDS_RUN_SUITE("window", test_default, test_start_step_0, test_every_and_max, test_steps_jump,
               test_next_start_behind_a_jump, test_numbers_restart, test_resumed, test_same_number_again,
               test_without_numbers, test_huge_numbers, test_the_most_executed_leads, test_two_annotations,
-              test_annotations_beat_executions, test_annotations_begin_in_a_window, test_too_many_executables,
-              test_delay_and_duration, test_delay_holds_steps_back, test_steps_or_duration, test_trigger,
-              test_trigger_max, test_trigger_beside_steps, test_range, test_range_again, test_range_ends_late,
-              test_range_from_a_step_on, test_warmup, test_warmup_from_the_first_step, test_warmup_that_fails,
-              test_warmup_has_no_duration, test_exit_in_the_warmup)
+              test_annotations_beat_executions, test_annotations_begin_in_a_window, test_calls_hold_executions_back,
+              test_takes_over, test_too_many_executables, test_delay_and_duration, test_delay_holds_steps_back,
+              test_steps_or_duration, test_trigger, test_trigger_max, test_trigger_beside_steps, test_range,
+              test_range_again, test_range_ends_late, test_range_from_a_step_on, test_warmup,
+              test_warmup_from_the_first_step, test_warmup_that_fails, test_warmup_has_no_duration,
+              test_exit_in_the_warmup)

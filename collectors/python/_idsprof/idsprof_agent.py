@@ -6,7 +6,7 @@ import os
 
 ABI = 1
 PRIORITY_JAX = 20
-ANNOTATION, EXECUTION = 1, 2
+ANNOTATION, CALL = 1, 3                 # enum ids_step_source
 OPENED = 2                              # enum ids_window_state
 BUSY = 2
 WHY_BYTES = 512
@@ -69,6 +69,8 @@ class Agent:
         self.step.argtypes, self.step.restype = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int64), None
         self.wants = library.ids_agent_wants
         self.wants.argtypes = (ctypes.c_int,)
+        library.ids_agent_counts_calls.argtypes, library.ids_agent_counts_calls.restype = (ctypes.c_int,), None
+        library.ids_agent_calls_are_of.argtypes, library.ids_agent_calls_are_of.restype = (ctypes.c_char_p,), None
         self.range = library.ids_agent_range
         self.range.argtypes, self.range.restype = (ctypes.c_char_p, ctypes.c_int), None
         self.state = library.ids_agent_state
@@ -129,6 +131,12 @@ class Agent:
 
     def say(self, key, value):
         self.library.ids_agent_say(self.handle, key.encode(), str(value).encode('utf-8', 'replace'))
+
+    def counts_calls(self, are_counted):
+        self.library.ids_agent_counts_calls(int(are_counted))
+
+    def calls_are_of(self, name):
+        self.library.ids_agent_calls_are_of(name.encode('utf-8', 'replace'))
 
     def compiled(self, name, took_ns):
         self.library.ids_agent_compiled(name.encode('utf-8', 'replace'), took_ns)

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 
-from .idsprof_agent import EXECUTION, OPENED
+from .idsprof_agent import CALL, OPENED
 from .idsprof_misses import innermost, is_of_jax
 
 COSTS, COSTS_LEAST = 1000, 20
@@ -91,6 +91,8 @@ class Executions:
         Executions.now = self
         if self.pattern:
             self.follow_made_before()
+        else:
+            agent.counts_calls(True)    # a pattern may be that of a program alone, which executes without a call
         self.ahead = getattr(sys.modules.get('jax._src.interpreters.pxla'), 'MeshExecutable', None)
         self.make_ahead = getattr(self.ahead, 'create_cpp_call', None)
         if self.make_ahead:
@@ -112,6 +114,7 @@ class Executions:
         self.counts = ctypes.PyDLL(library._name)       # called with the GIL held, which is the lock of the counts
         self.counts.ids_count_follow.argtypes = ctypes.c_void_p, ctypes.c_int
         library.ids_count_end.restype = None
+        library.ids_count_front.restype = ctypes.c_void_p
         self.library = library
         self.counted = ctypes.cast(library.ids_count_call, ctypes.c_void_p).value
         # A PyDLL's kind of callback: it is called with the GIL held, and runs at once.
@@ -174,8 +177,8 @@ class Executions:
             was_open = self.session.ours is not None
             if self.annotation:
                 self.end_step()
-            self.agent.step(EXECUTION, None, number)
-            if not self.agent.wants(EXECUTION):
+            self.agent.step(CALL, None, number)
+            if not self.agent.wants(CALL):
                 self.off()
             elif self.session.ours is not None:
                 if self.agent.state() == OPENED:        # else another thread's step ends it now: this one is not of the window
@@ -204,9 +207,16 @@ class Executions:
         self.annotation = self.session.profiler.TraceMe('call of ' + name, _r=1, step_num=number)
         self.annotation.__enter__()
         self.annotation_thread = threading.get_ident()
+        self.agent.calls_are_of(name)
         if not self.has_said:
             self.has_said = True
             self.agent.say('step function', name)
+
+    def say_function(self):
+        """At the end: whose calls were the steps, for words about windows that did not open."""
+        function = self.library.ids_count_front()
+        if function in self.names:
+            self.agent.calls_are_of(self.names[function])
 
     def ops(self):
         """jax's own functions among those that were compiled, the last ones first, where the program jitted none: it works op by op. Functions
@@ -229,6 +239,7 @@ class Executions:
     def off(self):
         """Counts no more: functions made from now on are as jax makes them, the others lose a compare."""
         self.library.ids_count_end()
+        self.agent.counts_calls(False)
         Executions.now = None
         if self.pjit._cpp_pjit == self.made:
             self.pjit._cpp_pjit = self.make

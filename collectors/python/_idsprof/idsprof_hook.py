@@ -8,7 +8,7 @@ import os
 import sys
 
 from . import idsprof_wrap as wrap
-from .idsprof_agent import ANNOTATION, EXECUTION, Agent, quiet
+from .idsprof_agent import ANNOTATION, CALL, Agent, quiet
 from .idsprof_awaits import Awaits
 from .idsprof_executions import Executions
 from .idsprof_garbage import Garbage
@@ -84,7 +84,7 @@ class Hook:
             self.undo.append(follow_range(self.agent, profiler, self.wraps.region(wanted), wanted))
         if self.agent.wants(ANNOTATION):
             self.undo.append(follow_steps(self.agent, profiler, self.session, self.annotates))
-        if self.agent.wants(EXECUTION):
+        if self.agent.wants(CALL):
             try:
                 self.executions = Executions(self.agent, self.session, self.agent.plan('step_executable'))
             except Exception as error:
@@ -191,6 +191,7 @@ class Hook:
             ops = self.executions.ops()
             if ops:
                 self.agent.say('op by op', ops)
+            self.executions.say_function()
             self.executions.off()
             if self.executions.cost():
                 self.agent.say('cost', self.executions.cost())
