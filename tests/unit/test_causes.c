@@ -188,6 +188,20 @@ END_TEST
 
 /* A callback of 5 ns is new: 1 ns of it is its own on the ledger, and while it held a core in the other 4 an op of 3 ns
  * took 6. An op that is alone, and one that does something else, did not wait for it. */
+/* An op that is gone had 7 us, give or take 3, and one that is new has 6: in the steps that were recorded. */
+START_TEST(gone_of_unsure_size) {
+    const struct ids_interval known = {.known = 1, .typical = {.error = 3000}};
+    struct ids_cause gone = {.kind = IDS_CAUSE_OP, .is_in_a = 1, .a_ps = 7000, .change_ps = -7000};
+    const struct ids_cause fresh = {.kind = IDS_CAUSE_OP, .is_in_b = 1, .b_ps = 6000, .change_ps = 6000};
+    ck_assert_double_eq(ids_cause_rank(&gone, 0), 1.5 * 7000);
+    gone.interval = known;
+    ck_assert_double_eq(ids_cause_rank(&gone, 0), 1.5 * 7000 * (49. / 58));
+    ck_assert(ids_cause_rank(&gone, 0) < ids_cause_rank(&fresh, 0));
+    gone.is_in_b = 1, gone.kind = IDS_CAUSE_CULPRIT;
+    ck_assert_double_eq_tol(ids_cause_rank(&gone, 0), 7000 * (49. / 58), 1e-6);
+}
+END_TEST
+
 START_TEST(hidden_callback) {
     const struct ids_item call = {
         .name = "pure_callback.1", .base = "pure_callback", .category = "custom-call", .time_ps = 5000};
@@ -236,4 +250,5 @@ START_TEST(like_shapes) {
 END_TEST
 
 IDS_RUN_SUITE("causes", alike_variances_are_surer, unlike_variances_stay, few_and_empty_stay, spread_of_two_sides,
-              discoveries, p_and_interval, even_changes, shapes, dimensions, hidden_callback, like_shapes)
+              discoveries, p_and_interval, even_changes, shapes, dimensions, gone_of_unsure_size, hidden_callback,
+              like_shapes)
