@@ -550,7 +550,8 @@ static const struct sentence {
       "record with the host's and Python's tracer, or name the parts of the loop (tf.profiler.experimental.Trace)",
       "name the parts of the loop (NVTX)"}},
     {IDS_DEVICE_QUEUE, is_gpu, "Work that is launched does not begin",
-     {"look at what its stream waits for: an earlier stream, an event, a copy, or a launch of a whole graph",
+     {"look at what its stream waits for: an earlier stream, an event, a copy, or a launch of a whole graph; or at "
+      "other programs on the same device",
       NULL, NULL, NULL}},
     {IDS_DEVICE_QUEUE, is_handed_over_on_cpu, "Work that is launched does not begin at once",
      {"each program is handed to the client's threads: put more under one jit, so that fewer are", NULL, NULL, NULL}},

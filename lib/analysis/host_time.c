@@ -2,6 +2,7 @@
 
 #include "lib/analysis/host_threads.h"
 #include "lib/analysis/idle_names.h"
+#include "lib/analysis/lead.h"
 #include "lib/analysis/staging.h"
 #include "lib/analysis/usual_times.h"
 #include "lib/base/saturate.h"
@@ -19,7 +20,9 @@ struct ids_host_time {
     struct ids_usual_times usual;
     struct ids_stagings stagings;
     struct ids_idle_names names;
-    int is_lent; /* what others found is theirs */
+    struct ids_lead lead;       /* of the program's thread of that device's host */
+    const struct ids_busy *led; /* the device; NULL: none yet */
+    int is_lent;                /* what others found is theirs */
 };
 
 int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err) {
@@ -162,6 +165,7 @@ struct division {
     uint32_t waited;
     enum ids_manner waited_as;
     int64_t waited_until_ps;
+    struct ids_lead *lead; /* what the wait takes of gaps is taken from it; NULL: of a CPU, for nobody is ahead of it */
     const struct ids_event *launched, *launch; /* NULL: nothing is */
     uint32_t host;
     int is_cpu;
@@ -265,10 +269,12 @@ static int tell_held_up(const struct division *division, const struct ids_timeli
     return 0;
 }
 
-/* Until when in [from, to) the wait before the gap is to blame. */
+/* Until when in [from, to) the wait before it is to blame: that much of the lead is told. */
 static int64_t end_of_waited(const struct division *division, int64_t from_ps, int64_t to_ps) {
     if (division->waited == IDS_NONE || division->waited_until_ps <= from_ps) return from_ps;
-    return division->waited_until_ps < to_ps ? division->waited_until_ps : to_ps;
+    int64_t until_ps = division->waited_until_ps < to_ps ? division->waited_until_ps : to_ps;
+    if (division->lead) division->lead->lost_ps -= until_ps - from_ps;
+    return until_ps;
 }
 
 /* The runtime does not record each of its waits: numpy takes an array of the CPU client without an event. A sampled
@@ -301,10 +307,26 @@ static int is_elsewhere(const struct ids_trace *trace, const struct ids_doing *d
            !ids_python_frame_launches(ids_strings_text(&trace->strings, called->text));
 }
 
+/* A compiler has variants built and tried out by a pool's threads, which do not know of which function they are: the
+ * program's thread, which compiles meanwhile, does. */
+static uint32_t compiled_for(const struct division *division, uint32_t number, int64_t when_ps) {
+    const struct ids_trace *trace = division->time->analysis->trace;
+    uint32_t program = division->time->threads.program[division->host];
+    if (trace->doings[number].account != IDS_HOST_COMPILE || program == IDS_NONE) return number;
+    const uint32_t around = trace->doings[number].around;
+    struct ids_text call = ids_call_name(trace, around),
+                    name = ids_strings_text(&trace->strings, trace->names[around].text);
+    if (call.length != name.length) return number; /* it says a function: jax.compile(f) */
+    const struct ids_timeline *timeline = &trace->tracks[program].timeline;
+    size_t i = ids_timeline_find(timeline, when_ps);
+    if (i == SIZE_MAX || trace->doings[timeline->doing[i]].account != IDS_HOST_COMPILE) return number;
+    return timeline->doing[i];
+}
+
 static int tell_doing(const struct division *division, const struct ids_timeline *timeline, size_t i, int64_t from_ps,
                       int64_t to_ps, struct ids_error *err) {
     const struct ids_trace *trace = division->time->analysis->trace;
-    uint32_t number = timeline->doing[i];
+    uint32_t number = compiled_for(division, timeline->doing[i], from_ps);
     const struct ids_doing *doing = &trace->doings[number];
     enum ids_account account = (enum ids_account)doing->account;
     int in_launch = from_ps >= division->launch_ps;
@@ -439,10 +461,31 @@ static void find_waited(const struct ids_trace *trace, const struct ids_asked_th
         for (end = i + 1; waits(trace, timeline, end, is_short);) end++;
         division->waited = timeline->doing[i];
         division->waited_as = trace->doings[division->waited].account == IDS_HOST_SYNC ? IDS_AS_IT_IS : IDS_AS_CALLED;
+        if (division->lead && threads->at[place] == division->time->threads.program[division->host])
+            ids_lead_wait(division->lead, timeline, division->waited, first, end);
         division->waited_until_ps =
             end < timeline->count ? ids_sat_add(timeline->from_ps[end], when_ps - timeline->from_ps[first]) : INT64_MAX;
         return;
     }
+}
+
+/* The wait that is to blame for the gap's launching: the one in which the gap begins, or one before it. */
+static void find_lead(struct ids_host_time *time, const struct ids_busy *busy, int64_t gap_from_ps,
+                      struct division *division) {
+    const struct ids_trace *trace = time->analysis->trace;
+    uint32_t program = time->threads.program[division->host];
+    if (!division->is_cpu && program != IDS_NONE) {
+        division->lead = &time->lead;
+        if (time->led != busy) ids_lead_begin(&time->lead);
+        time->led = busy;
+        if (time->lead.gap_from_ps != gap_from_ps)
+            ids_lead_come(&time->lead, trace, &trace->tracks[program].timeline, gap_from_ps);
+    }
+    find_waited(trace, division->threads, gap_from_ps, division);
+    if (division->waited != IDS_NONE || !division->lead || time->lead.lost_ps <= 0) return;
+    division->waited = time->lead.waited;
+    division->waited_as = IDS_AS_IT_IS;
+    division->waited_until_ps = ids_sat_add(gap_from_ps, time->lead.lost_ps);
 }
 
 /* The execution of a program that a launch is part of, NULL when that was not recorded. */
@@ -515,7 +558,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         .is_cpu = busy->device->kind == IDS_DEVICE_CPU,
         .visitor = visitor,
     };
-    find_waited(trace, threads, stretch->gap_from_ps, &division);
+    find_lead(time, busy, stretch->gap_from_ps, &division);
     const int64_t cuts[] = {begin_ps, launched_ps};
     int64_t from_ps = stretch->from_ps;
     for (int cut = 0; cut < 2; cut++) {

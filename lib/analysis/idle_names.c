@@ -299,6 +299,12 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
     }
 }
 
+struct ids_text ids_idle_name_line(struct ids_idle_names *names, uint32_t name) {
+    if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return (struct ids_text){"", 0};
+    const struct ids_doing *doing = &names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS];
+    return doing->caller == IDS_NONE ? (struct ids_text){"", 0} : line_of(names, doing->caller, 1);
+}
+
 /* What the function calls for most of that time, or for a good part of it, and launches nothing, has a remedy of its
  * own. */
 static int is_errand(const struct ids_idle_names *names, uint32_t number, const struct ids_doing *doing) {

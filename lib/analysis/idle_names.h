@@ -66,6 +66,9 @@ size_t ids_idle_names_count(const struct ids_idle_names *names);
  * file names it. They live as long as the trace and the names do. Parts of one account and name have the same texts. */
 void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint32_t name, struct ids_text *ret_culprit,
                    struct ids_text *ret_where, struct ids_text *ret_recorded);
+/* The line of the program that called it, with its function, whatever that calls there: "train.py:7 upload"; length 0:
+ * unknown. Of a doing. */
+struct ids_text ids_idle_name_line(struct ids_idle_names *names, uint32_t name);
 /* The function of the program whose own doing it is, with its file, and its first line where that is recorded: "load
  * (src/train.py:80)"; length 0: unknown, or another
  * one's doing: what the function waits for, what holds it up, or what it calls and is told beside it. */

@@ -150,8 +150,7 @@ static int entry_of_copy(struct ids_booking *booking, enum ids_account account, 
     struct ids_idle_names *names = ids_host_time_names(booking->host_time);
     if (launched_by == IDS_NAME_OF_NOBODY || ids_idle_name_is_guess(names, launched_by))
         return entry_of_work(booking, account, event, ret_entry);
-    struct ids_text call, where, recorded;
-    ids_idle_name(names, IDS_DEVICE_QUEUE, launched_by, &call, &where, &recorded);
+    struct ids_text where = ids_idle_name_line(names, launched_by);
     if (!where.length) return entry_of_work(booking, account, event, ret_entry);
     int64_t made = ids_booking_entry(booking, account, name_of_work(booking->analysis->trace, event), where);
     if (made < 0) return -1;

@@ -24,6 +24,7 @@ static const struct rule exact[] = {
     {"TfrtTpuClient::Compile", IDS_KIND_COMPILE},
     {"XlaCompile", IDS_KIND_COMPILE},
     {"XlaCompileBackend", IDS_KIND_COMPILE},
+    {"CompileToBackendResult", IDS_KIND_COMPILE}, /* of a GPU, also by a pool's threads that try variants out */
     {"lower_sharding_computation", IDS_KIND_LOWER},
     {"lower_jaxpr_to_module", IDS_KIND_LOWER},
     {"trace_to_jaxpr", IDS_KIND_TRACE},

@@ -143,10 +143,10 @@ struct ids_track {
     struct ids_events events;         /* host threads: the kept events */
     struct ids_timeline timeline;     /* host threads: what they did at each moment (doings.h) */
     uint32_t
-        works_for; /* of a thread of a library: track of the program's thread that waits for it, index + 1; 0: none */
-    uint32_t thread;                  /* of a driver's calls (join.c): index + 1 of the track of the same thread that
-                                       * has what is around them; 0: none has */
-    uint32_t sampling;                /* of sampled stacks: index of trace->samplings + 1; 0: it is no such track */
+        works_for;   /* of a thread of a library: track of the program's thread that waits for it, index + 1; 0: none */
+    uint32_t thread; /* of a driver's calls (join.c): index + 1 of the track of the same thread that
+                      * has what is around them; 0: none has */
+    uint32_t sampling; /* of sampled stacks: index of trace->samplings + 1; 0: it is no such track */
     struct ids_time_scale time_scale;
 };
 

@@ -73,8 +73,8 @@ class Capture:
         return json.loads(self.stdout.splitlines()[-1]) if self.stdout.strip() else {}
 
 
-def kernels_of(path):
-    """{name: [microseconds]} of the kernels (events with kernel_details) of all GPUs."""
+def kernels_of(path, whole=False):
+    """{name: [microseconds]} of the kernels (events with kernel_details) of all GPUs; `whole`: by names with arguments."""
     found = {}
     for plane in oracle.load(path):
         if not plane.name.startswith(b'/device:GPU'):
@@ -84,7 +84,8 @@ def kernels_of(path):
                 continue
             for event in line.events:
                 if any(key == b'kernel_details' for key, _ in event.stats):
-                    found.setdefault(event.name.decode().split('(')[0].split('<')[0].strip(), []).append(event.dur / 1e6)
+                    name = event.name.decode()
+                    found.setdefault(name if whole else name.split('(')[0].split('<')[0].strip(), []).append(event.dur / 1e6)
     return found
 
 
@@ -181,8 +182,8 @@ def torch_program():
         return say('torch', 'no window: %s' % run.why(), False)
     theirs = {}
     for name, times in json.load(open(WORK + '/torch_profiler.json')).items():
-        theirs.setdefault(name.split('(')[0].split('<')[0].strip(), []).extend(times)
-    compare('torch', run.kernels(), theirs)
+        theirs.setdefault(name, []).extend(times)
+    compare('torch', kernels_of(run.files[0], whole=True), theirs)
     inside = json.load(open(WORK + '/torch.json'))['seconds']
     Capture(loop + ['capture', WORK + '/torch.json'], range='none-such')
     asleep = json.load(open(WORK + '/torch.json'))['seconds']

@@ -85,8 +85,8 @@ class Item(Training):
     """The loss of each of 40 small batches is read."""
 
     def after(self, loss):
-        for part in self.batch.split(BATCH // 40):
-            self.log_loss((part @ part.T).mean())
+        for _ in range(20):
+            self.log_loss((self.batch @ self.net[0].weight).mean())
 
     def log_loss(self, value):
         return value.item()

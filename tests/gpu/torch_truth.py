@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Is the first piece of advice true of PyTorch programs on a GPU?  torch_truth.py OUT [CAUSE ...] records torch_planted.py with each
-cause, several at once, and prints one table as tests/truth/run.py does. Environment: IDSPROF, IDS_SOURCE_DIR, IDS_GPU_PYTHON."""
+cause, and prints one table as tests/truth/run.py does. Environment: IDSPROF, IDS_SOURCE_DIR, IDS_GPU_PYTHON."""
 import concurrent.futures
 import os
 import subprocess
@@ -12,7 +12,7 @@ PYTHON = os.environ.get('IDS_GPU_PYTHON', 'python3')
 sys.path.insert(0, str(SOURCE / 'tests/truth'))
 import run as truth  # noqa: E402
 
-AT_ONCE = 3  # what is late on the host is told all the same while they share the device
+AT_ONCE = 1  # programs that share a GPU take turns, in which work of the others is launched and does not begin
 CAUSES = {
     'loader_sleep': truth.Cause('host.input|host.python', '', '__getitem__'),
     'augment': truth.Cause('host.python', 'augment'),

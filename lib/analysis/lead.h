@@ -1,0 +1,30 @@
+/* lead.h - how far ahead of its device a host would be, had it not waited for it.
+ *
+ * A host that launches without waiting gets ahead: what it launches lies in a queue, and the device has no gaps. A wait
+ * takes the lead away. All that the host does after it would have been done so much earlier as it had waited while the
+ * device worked, and gaps up to that length in all, in which the host does nothing but launch, are the wait's doing:
+ * the first one, which begins in the wait, and those after it, until the host waits again.
+ */
+#ifndef IDS_LIB_ANALYSIS_LEAD_H
+#define IDS_LIB_ANALYSIS_LEAD_H
+
+#include "lib/model/trace.h"
+
+struct ids_lead {
+    size_t turn;         /* of the thread's timeline: the first one that is not looked at */
+    uint32_t waited;     /* doing of the last wait; IDS_NONE: there was none */
+    int64_t lost_ps;     /* of the lead, what no gap has taken up yet */
+    int64_t gap_from_ps; /* the gap that is looked at */
+};
+
+/* Before the first gap of a device. */
+void ids_lead_begin(struct ids_lead *lead);
+/* Comes to the gap that begins at that moment, later than those before it: takes the thread's waits that ended until
+ * then, and not one that it is in. */
+void ids_lead_come(struct ids_lead *lead, const struct ids_trace *trace, const struct ids_timeline *timeline,
+                   int64_t gap_from_ps);
+/* The gap begins in a wait of the doing, which goes from the turn `first` to before `end`. */
+void ids_lead_wait(struct ids_lead *lead, const struct ids_timeline *timeline, uint32_t doing, size_t first,
+                   size_t end);
+
+#endif
