@@ -114,11 +114,13 @@ void ids_advise_on_memory(struct ids_adviser *adviser) {
 /* How long a step takes at most for memory that it need not have. Large arrays that are made in each step take new
  * memory, which a CPU's system maps page by page: 403 MB took 0.41 s. What is smaller malloc has from the step before
  * (M_MMAP_THRESHOLD grows up to 32 MiB: mallopt(3)), and it is written, as a temporary is. Accelerators hold their
- * memory, and all but the oldest write 100 GB and more a second. */
+ * memory, and where their bandwidth is not known, all but the oldest write 100 GB and more a second. */
 static int64_t takes_at_most(const struct ids_adviser *adviser, const struct ids_memory_advice *advice) {
-    int is_cpu = adviser->analysis->busy[adviser->pieces.decider].device->kind == IDS_DEVICE_CPU;
-    int is_mapped = !advice->op && advice->array_bytes >= 32 << 20;
-    int64_t bytes_a_ns = !is_cpu ? 100 : is_mapped ? 1 : 10, time_ns = advice->bytes / bytes_a_ns;
+    const struct ids_device *device = adviser->analysis->busy[adviser->pieces.decider].device;
+    int is_cpu = device->kind == IDS_DEVICE_CPU, is_mapped = !advice->op && advice->array_bytes >= 32 << 20;
+    double bytes_a_s = ids_peaks_of(adviser->analysis->trace, device, &adviser->analysis->params).bandwidth;
+    int64_t written_a_ns = bytes_a_s > 100e9 && bytes_a_s < 1e15 ? (int64_t)(bytes_a_s / 1e9) : 100;
+    int64_t bytes_a_ns = !is_cpu ? written_a_ns : is_mapped ? 1 : 10, time_ns = advice->bytes / bytes_a_ns;
     return time_ns < INT64_MAX / 1000 ? time_ns * 1000 : INT64_MAX;
 }
 

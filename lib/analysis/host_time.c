@@ -462,7 +462,7 @@ static void find_waited(const struct ids_trace *trace, const struct ids_asked_th
         division->waited = timeline->doing[i];
         division->waited_as = trace->doings[division->waited].account == IDS_HOST_SYNC ? IDS_AS_IT_IS : IDS_AS_CALLED;
         if (division->lead && threads->at[place] == division->time->threads.program[division->host])
-            ids_lead_wait(division->lead, timeline, division->waited, first, end);
+            ids_lead_wait(division->lead, trace, timeline, division->waited, first, end);
         division->waited_until_ps =
             end < timeline->count ? ids_sat_add(timeline->from_ps[end], when_ps - timeline->from_ps[first]) : INT64_MAX;
         return;

@@ -11,6 +11,20 @@ static int waits(const struct ids_trace *trace, const struct ids_timeline *timel
     return trace->doings[timeline->doing[turn]].account == IDS_HOST_SYNC;
 }
 
+/* What the host takes from there to its next wait; INT64_MAX: it does not wait again. */
+static int64_t until_next_wait(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t from) {
+    size_t next = from;
+    while (next < timeline->count && !waits(trace, timeline, next)) next++;
+    return next < timeline->count ? ids_sat_sub(timeline->from_ps[next], timeline->from_ps[from]) : INT64_MAX;
+}
+
+static void take(struct ids_lead *lead, const struct ids_trace *trace, const struct ids_timeline *timeline,
+                 uint32_t doing, size_t end, int64_t waited_ps) {
+    lead->waited = doing;
+    lead->lost_ps = until_next_wait(trace, timeline, end) <= waited_ps ? waited_ps : 0;
+    lead->turn = end;
+}
+
 void ids_lead_come(struct ids_lead *lead, const struct ids_trace *trace, const struct ids_timeline *timeline,
                    int64_t gap_from_ps) {
     lead->gap_from_ps = gap_from_ps;
@@ -19,17 +33,15 @@ void ids_lead_come(struct ids_lead *lead, const struct ids_trace *trace, const s
         if (waits(trace, timeline, first)) {
             while (end < timeline->count && waits(trace, timeline, end)) end++;
             if (end == timeline->count || timeline->from_ps[end] > gap_from_ps) return; /* the gap begins in it */
-            lead->waited = timeline->doing[first];
-            lead->lost_ps = ids_sat_sub(timeline->from_ps[end], timeline->from_ps[first]);
+            take(lead, trace, timeline, timeline->doing[first], end,
+                 ids_sat_sub(timeline->from_ps[end], timeline->from_ps[first]));
         }
         lead->turn = end;
     }
 }
 
-void ids_lead_wait(struct ids_lead *lead, const struct ids_timeline *timeline, uint32_t doing, size_t first,
-                   size_t end) {
+void ids_lead_wait(struct ids_lead *lead, const struct ids_trace *trace, const struct ids_timeline *timeline,
+                   uint32_t doing, size_t first, size_t end) {
     if (lead->turn == end) return; /* the gap was here before */
-    lead->waited = doing;
-    lead->lost_ps = ids_sat_sub(lead->gap_from_ps, timeline->from_ps[first]);
-    lead->turn = end;
+    take(lead, trace, timeline, doing, end, ids_sat_sub(lead->gap_from_ps, timeline->from_ps[first]));
 }

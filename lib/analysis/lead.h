@@ -3,7 +3,9 @@
  * A host that launches without waiting gets ahead: what it launches lies in a queue, and the device has no gaps. A wait
  * takes the lead away. All that the host does after it would have been done so much earlier as it had waited while the
  * device worked, and gaps up to that length in all, in which the host does nothing but launch, are the wait's doing:
- * the first one, which begins in the wait, and those after it, until the host waits again.
+ * the first one, which begins in the wait, and those after it, until the host waits again. But where the host has more
+ * to do until then than it had waited, launching takes too long with and without the wait, and the gaps after the first
+ * one are not the wait's.
  */
 #ifndef IDS_LIB_ANALYSIS_LEAD_H
 #define IDS_LIB_ANALYSIS_LEAD_H
@@ -24,7 +26,7 @@ void ids_lead_begin(struct ids_lead *lead);
 void ids_lead_come(struct ids_lead *lead, const struct ids_trace *trace, const struct ids_timeline *timeline,
                    int64_t gap_from_ps);
 /* The gap begins in a wait of the doing, which goes from the turn `first` to before `end`. */
-void ids_lead_wait(struct ids_lead *lead, const struct ids_timeline *timeline, uint32_t doing, size_t first,
-                   size_t end);
+void ids_lead_wait(struct ids_lead *lead, const struct ids_trace *trace, const struct ids_timeline *timeline,
+                   uint32_t doing, size_t first, size_t end);
 
 #endif
