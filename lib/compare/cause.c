@@ -43,7 +43,7 @@ double ids_cause_rank(const struct ids_cause *cause, int by_run) {
     double change = fabs(cause->change_ps), error = error_of(cause, by_run);
     if (cause->kind == IDS_CAUSE_OTHERS || cause->kind == IDS_CAUSE_HOST) return 0;
     /* That an op is gone is no chance, but how much time it had may be. */
-    double sure = cause->interval.known && change ? change * change / (change * change + error * error) : 1;
+    double sure = cause->interval.known && change != 0 ? change * change / (change * change + error * error) : 1;
     if (ids_cause_is_structural(cause)) return STRUCTURE_COUNTS * (change * sure + cause->hidden_ps);
     return change * sure;
 }
