@@ -20,13 +20,17 @@ static struct {
     int said;
     int cuda_began;
     int theirs;                    /* the program profiles itself */
-    char no_graphs[IDS_WHY_BYTES]; /* why launches of graphs cannot be recorded as one */
+    int watches;                   /* launches of graphs are recorded as one */
+    char no_graphs[IDS_WHY_BYTES]; /* why they cannot be */
 } collector = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* --cuda-graph-trace graph, which has to begin with CUDA. */
+/* --cuda-graph-trace graph, which has to begin with CUDA, and before the agent, which may open a window at once: so it
+ * is read from the plan's text. */
 static int wants_graphs(void) {
-    char text[32];
-    return ids_agent_plan("cuda_graph", text, sizeof text) >= 0 && !strcmp(text, "graph");
+    static const char wanted[] = "cuda_graph=graph";
+    const char *plan = getenv("IDSPROF_PLAN"), *at = plan ? strstr(plan, wanted) : NULL;
+    if (!at || (at != plan && at[-1] != ';')) return 0;
+    return at[sizeof wanted - 1] == '\0' || at[sizeof wanted - 1] == ';';
 }
 
 /* Registered at cuInit, and again when CUPTI was loaded: so it runs before the ends of both, when CUPTI still answers.
@@ -62,10 +66,10 @@ static int start(void *context, char *why, size_t why_size) {
         snprintf(why, why_size, "the program profiles itself with torch.profiler right now");
         return IDS_BUSY;
     }
-    if (*collector.no_graphs) {
+    if (wants_graphs() && !collector.watches) {
         snprintf(why, why_size, "%s (--cuda-graph-trace node records the kernels of graphs one by one)",
-                 collector.no_graphs);
-        return -1;
+                 *collector.no_graphs ? collector.no_graphs : "CUDA has not begun");
+        return *collector.no_graphs ? -1 : IDS_BUSY;
     }
     int result = ids_cuda_start(why, why_size);
     if (!result) say_start();
@@ -110,8 +114,8 @@ static void register_collector(void) {
 
 /* CUDA begins, and no graph was made yet. */
 static void watch_graphs(void) {
-    if (ids_cuda_watch_graphs(collector.no_graphs, sizeof collector.no_graphs)) return;
-    atexit(at_exit);
+    collector.watches = !ids_cuda_watch_graphs(collector.no_graphs, sizeof collector.no_graphs);
+    if (collector.watches) atexit(at_exit);
 }
 
 /* Whether there is a capture in this process. */
@@ -121,9 +125,11 @@ static int wake(int is_cuda) {
     pthread_mutex_lock(&collector.lock);
     int is_first = is_cuda && !collector.cuda_began;
     collector.cuda_began |= is_cuda;
+    if (is_first && collector.handle >= 0 && wants_graphs()) watch_graphs();
     if (!collector.handle) register_collector();
     int awake = collector.handle > 0;
-    if (awake && is_first && wants_graphs()) watch_graphs();
+    if (!awake && collector.watches) ids_cuda_leave_graphs();
+    collector.watches &= awake;
     pthread_mutex_unlock(&collector.lock);
     return awake;
 }

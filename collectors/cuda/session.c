@@ -298,6 +298,16 @@ int ids_cuda_watch_graphs(char *why, size_t why_size) {
     return -1;
 }
 
+void ids_cuda_leave_graphs(void) {
+    if (!session.graphs) return;
+    session.graphs = 0;
+    if (session.several)
+        session.cupti.disable_v2(session.handle, IDS_CUPTI_GRAPH_TRACE, NULL);
+    else
+        session.cupti.disable(IDS_CUPTI_GRAPH_TRACE);
+    unsubscribe();
+}
+
 static void let_go(void) {
     if (!session.graphs) unsubscribe();
     ids_cuda_records_free(session.records);

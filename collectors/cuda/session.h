@@ -19,6 +19,8 @@ struct ids_cuda_caught {
  * (libcupti of CUDA 13.0, segmentation fault in cuGraphLaunch). So this is to be called as CUDA begins; from then on
  * CUPTI stays subscribed, and outside of windows drops what it would record of a launch. 0, or -1 with the reason. */
 int ids_cuda_watch_graphs(char *why, size_t why_size);
+/* There is no capture in this process: CUPTI is free again. */
+void ids_cuda_leave_graphs(void);
 /* 0, or -1 with the reason: no libcupti, another tool has it, no driver. Then nothing is enabled and nothing is left
  * behind. Graphs' kernels are recorded one by one, or after ids_cuda_watch_graphs each launch of a graph as one. */
 int ids_cuda_start(char *why, size_t why_size);

@@ -164,6 +164,7 @@ struct division {
      * gap began. */
     uint32_t waited;
     enum ids_manner waited_as;
+    enum ids_known waited_known; /* inferred of a wait that was over before the gap */
     int64_t waited_until_ps;
     struct ids_lead *lead; /* what the wait takes of gaps is taken from it; NULL: of a CPU, for nobody is ahead of it */
     const struct ids_event *launched, *launch; /* NULL: nothing is */
@@ -350,10 +351,15 @@ static int tell_doing(const struct division *division, const struct ids_timeline
     if (!is_price) return tell(division, ids_name_as_it_is(number, doing), account, from_ps, to_ps, err);
     /* The device stands idle because the host waited for it before it launched more. */
     int64_t until_ps = end_of_waited(division, from_ps, to_ps);
-    int code = until_ps > from_ps ? tell(division, ids_name_of_doing(division->waited, division->waited_as),
-                                         IDS_HOST_SYNC, from_ps, until_ps, err)
-                                  : 0;
-    if (code || until_ps == to_ps) return code;
+    if (until_ps > from_ps) {
+        const struct ids_idle_part waited = {.from_ps = from_ps,
+                                             .to_ps = until_ps,
+                                             .account = IDS_HOST_SYNC,
+                                             .known = (uint8_t)division->waited_known,
+                                             .name = ids_name_of_doing(division->waited, division->waited_as)};
+        int code = hand_on(division->visitor, &waited, err);
+        if (code || until_ps == to_ps) return code;
+    }
     return tell(division, ids_name_of_doing(number, IDS_AS_IT_IS), IDS_HOST_DISPATCH, until_ps, to_ps, err);
 }
 
@@ -369,12 +375,14 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
         part.event = division->launch;
         if (until_ps > from_ps) {
             part.account = IDS_HOST_SYNC;
+            part.known = (uint8_t)division->waited_known;
             part.name = ids_name_of_doing(division->waited, division->waited_as);
             part.to_ps = until_ps;
             int code = hand_on(division->visitor, &part, err);
             if (code || until_ps == to_ps) return code;
         }
         part.account = IDS_HOST_DISPATCH;
+        part.known = IDS_RECORDED;
         part.name = name_of_launch(division->time, division->launched);
         part.from_ps = until_ps;
         part.to_ps = to_ps;
@@ -485,6 +493,7 @@ static void find_lead(struct ids_host_time *time, const struct ids_busy *busy, i
     if (division->waited != IDS_NONE || !division->lead || time->lead.lost_ps <= 0) return;
     division->waited = time->lead.waited;
     division->waited_as = IDS_AS_IT_IS;
+    division->waited_known = IDS_INFERRED;
     division->waited_until_ps = ids_sat_add(gap_from_ps, time->lead.lost_ps);
 }
 

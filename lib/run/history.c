@@ -418,10 +418,12 @@ struct told {
 };
 
 static void judge_missed(const struct ids_history_head *head, const struct steps *steps,
-                         const struct ids_rhythm *rhythm, struct ids_report *report, struct told *told) {
+                         const struct ids_rhythm *rhythm, const struct ids_kept *kept, struct ids_report *report,
+                         struct told *told) {
     struct ids_missed missed;
     const char *text = rhythm ? ids_rhythm_missed(rhythm, report) : NULL;
-    if (!told->is_advice && ids_missed_find(steps->slow, steps->count, rhythm, report, &missed)) {
+    if (!told->is_advice &&
+        ids_missed_find(steps->slow, steps->count, rhythm, kept ? kept->took_ns : 0, report, &missed)) {
         told->is_advice = 1;
         missed.busy = head->watched_ns ? (double)head->full_ns / (double)head->watched_ns : 0;
         missed.others = head->full_ns ? (double)head->others_ns / (double)head->full_ns : 0;
@@ -448,7 +450,7 @@ static void judge_report(const struct ids_history_file *file, const struct ids_n
         ids_slowdown_tell(&slowdown, report);
     }
     told->is_measured |= is_measured;
-    judge_missed(&file->head, &steps, has_rhythm ? &rhythm : NULL, report, told);
+    judge_missed(&file->head, &steps, has_rhythm ? &rhythm : NULL, kept, report, told);
     free_steps(&steps);
 }
 

@@ -86,7 +86,7 @@ static int is_once(const struct ids_missed_step *steps, size_t count, const stru
     return found < 2;
 }
 
-int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
+int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm, int64_t kept_ns,
                     const struct ids_report *report, struct ids_missed *ret_missed) {
     struct ids_missed missed = {.steps = count};
     const struct ids_missed_step **slow = calloc(count + 1, sizeof *slow);
@@ -96,6 +96,7 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
     if (missed.slow < LEAST_SLOW || missed.longer_ns < missed.total_ns / LEAST_SHARE) return 0;
     if (missed.longer_ns < (is_once(steps, count, &missed) ? LEAST_ONCE_NS : LEAST_LOST_NS)) return 0;
     if (number_of(report, "steps.first") < 0) return 0;
+    if (kept_ns && kept_ns >= missed.took_ns / 2) return 0;
     for (size_t i = 0; i < count; i++) {
         if (steps[i].took_ns < missed.took_ns / 2) continue;
         if (is_measured(&steps[i], report)) return 0;

@@ -44,8 +44,10 @@ struct ids_missed {
     int is_by_rule; /* the capture had a rule by which steps are slow (--when), and has none like these: likewise */
 };
 
-/* 1 and *ret_missed, where there are such steps; else 0. `rhythm` may be NULL. Without memory there are none. */
-int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
+/* 1 and *ret_missed, where there are such steps; else 0. `rhythm` may be NULL. kept_ns: what the step took for which
+ * the window was kept, as these did that lose half of the time where it took half as long: then they are measured; 0:
+ * it was kept for none. Without memory there are none. */
+int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm, int64_t kept_ns,
                     const struct ids_report *report, struct ids_missed *ret_missed);
 /* Puts it before all other advice, with what ids_rhythm_missed says of their rhythm; NULL: they have none. Behind the
  * first piece, where they have none and the machine was so busy that others may have made them slow. Who has a share s

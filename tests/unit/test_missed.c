@@ -28,7 +28,7 @@ static void set(const int *slow, size_t count) {
 static const int few[] = {80, 12, 31, 50};
 
 static int find(void) {
-    return ids_missed_find(steps, STEPS, NULL, &report, &missed);
+    return ids_missed_find(steps, STEPS, NULL, 0, &report, &missed);
 }
 
 START_TEST(test_found) {
@@ -95,7 +95,7 @@ START_TEST(test_little_of_the_run) {
     set(few, 1); /* one may be chance, however long it takes */
     steps[few[0]].longer_ns = steps[few[0]].took_ns = 900000000;
     ck_assert_int_eq(find(), 0);
-    ck_assert_int_eq(ids_missed_find(steps, 0, NULL, &report, &missed), 0);
+    ck_assert_int_eq(ids_missed_find(steps, 0, NULL, 0, &report, &missed), 0);
     ids_report_done(&report);
 }
 END_TEST
@@ -142,12 +142,12 @@ START_TEST(test_rhythm) {
     static const int tenth[] = {20, 30, 40, 60, 70, 80};
     struct ids_rhythm rhythm = {.period = 10, .first = 0};
     set(tenth, 6);
-    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, &report, &missed), 1);
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, 0, &report, &missed), 1);
     ck_assert_int_eq(missed.is_rhythm, 1);
     steps[33].took_ns = steps[35].took_ns = steps[37].took_ns = 2000000; /* a machine's noise */
     for (int i = 33; i <= 37; i += 2) steps[i].longer_ns = 1000000;
     for (int i = 41; i <= 45; i++) steps[i].longer_ns = 1; /* and what a rule calls slow */
-    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, &report, &missed), 1);
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, 0, &report, &missed), 1);
     ids_missed_tell(&missed, "one of 10 steps takes 11.00 ms", &report);
     /* 14 are called slow, of which the median takes 2 ms; six take 10 ms more each, of 100 + 60 + 3 ms. */
     ck_assert_str_eq(report.advice[0].evidence,
@@ -157,11 +157,11 @@ START_TEST(test_rhythm) {
     steps[20].took_ns = 31000000, steps[20].longer_ns = 30000000;
     steps[30].took_ns = 21000000, steps[30].longer_ns = 20000000;
     steps[33].took_ns = 41000000, steps[33].longer_ns = 40000000;
-    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, &report, &missed), 1);
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, 0, &report, &missed), 1);
     ck_assert_int_eq(missed.took_ns, 21000000);
     set(tenth, 6);
     rhythm.first = 3; /* of shorter ones */
-    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, &report, &missed), 1);
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, 0, &report, &missed), 1);
     ck_assert_int_eq(missed.is_rhythm, 0);
     ids_report_done(&report);
 }
@@ -188,6 +188,9 @@ START_TEST(test_told) {
     ids_report_property(&report, "steps.first", ids_int_value(IDS_UNIT_COUNT, 0));
     ck_assert_int_eq(find(), 1);
     ck_assert_uint_eq(missed.first_count, 0);
+    /* The window was kept for a step like these; or for another one. */
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, NULL, 11000000 / 2, &report, &missed), 0);
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, NULL, 11000000 / 2 - 1, &report, &missed), 1);
     ids_missed_tell(&missed, "one of 10 steps takes long", &report);
     ck_assert_str_eq(report.advice[0].what,
                      "3 of 100 steps are slow, and lose 23.1 % of the run's time: one of 10 steps takes long");
