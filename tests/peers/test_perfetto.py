@@ -172,7 +172,7 @@ def device_metrics(rows):
         spans, kernels = devices.setdefault(process, ([], [] if gpu else None))
         start, duration = int(start), int(duration)      # beyond 2^53 they come as texts
         spans.append((start, start + duration))
-        if gpu and (details or work and work[2] != b'memcpy' and work[2] != b'memset') and not COPY.match(name):
+        if gpu and (details or name.startswith('CudaGraphExec') or work and work[2] != b'memcpy' and work[2] != b'memset') and not COPY.match(name):
             kernels.append(duration)
     for device, (spans, kernels) in devices.items():
         found['device.busy', device] = union(spans) / 1e9
