@@ -182,6 +182,11 @@ static void lower_by_means(const struct ids_slowdown *slowdown, struct ids_repor
                   "the mean step of the run with its slow ones", report);
 }
 
+/* Few steps have most of the window's time: what can be saved is theirs, and no part of a usual step. */
+static int is_of_slow_steps(const struct ids_slowdown *slowdown) {
+    return slowdown->recorded_mean_ns / 2 >= slowdown->recorded_ns;
+}
+
 void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report) {
     double times = (double)slowdown->recorded_ns / (double)slowdown->usual_ns;
     int is_shorter = slowdown->recorded_ns < slowdown->usual_ns;
@@ -195,6 +200,6 @@ void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *r
         warn_of_compute(ids_report_text(report, "S%s", found + 1), report);
     else if (slowdown->usual_mean_ns)
         lower_by_means(slowdown, report);
-    else
+    else if (!is_of_slow_steps(slowdown))
         lower_savings(times, slowdown->usual_ns, ids_report_text(report, "those %s it", slowdown->side), report);
 }

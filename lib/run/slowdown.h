@@ -41,8 +41,9 @@ struct ids_slowdown {
 int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
                       int64_t step_ns, struct ids_slowdown *ret_slowdown);
 /* Says it in the property `recording`. Where they took longer, it takes that off what advice on steps would save: never
- * more than the step, nor together more than it. Of steps with a rhythm that is by their means. Where they took
- * shorter, advice stands before that on what devices compute, and savings stay. */
+ * more than the step, nor together more than it. Of steps with a rhythm that is by their means, and where few steps
+ * have most of the window's time, savings stay. Where they took shorter, advice stands before that on what devices
+ * compute, and savings stay. */
 void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report);
 
 #endif

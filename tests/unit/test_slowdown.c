@@ -157,6 +157,14 @@ START_TEST(test_told) {
     ck_assert_int_eq(report.advice[0].saves_ps, 370000000); /* together they are less than a step */
     ck_assert_int_eq(report.advice[1].saves_ps, 250000000);
     ids_report_done(&report);
+    for (int is_of_few = 0; is_of_few < 2; is_of_few++) { /* two of four take far longer than the others */
+        record(1000, 1000, 1000, 1000);
+        slowdown.recorded_mean_ns = 2 * slowdown.recorded_ns - !is_of_few;
+        ids_report_advice(&report, &(struct ids_advice){.saves_ps = 1040000000, .per_step = 1, .evidence = "most"});
+        ids_slowdown_tell(&slowdown, &report);
+        ck_assert_int_eq(report.advice[0].saves_ps == 1040000000, is_of_few);
+        ids_report_done(&report);
+    }
 }
 END_TEST
 
