@@ -145,6 +145,9 @@ static uint32_t name_of_launch(const struct ids_host_time *time, const struct id
     enum ids_account account =
         i == SIZE_MAX ? IDS_NO_ACCOUNT : (enum ids_account)trace->doings[timeline->doing[i]].account;
     int tells = account == IDS_HOST_DISPATCH || account == IDS_HOST_COMPILE;
+    /* A runtime's call is made all over the program: where others of its name were seen says nothing of this one. */
+    if (tells && trace->doings[timeline->doing[i]].is_guess)
+        tells = trace->doings[timeline->doing[i]].around != launch->name;
     return tells ? ids_name_of_doing(timeline->doing[i], IDS_AS_IT_IS) : ids_name_of_name(&time->names, launch->name);
 }
 
