@@ -42,6 +42,15 @@ for i in range(40):
     trainer.fit()
 print(bool(jnp.isfinite(trainer.w).all()))
 ''')
+PARTIAL = ROOT / 'partial.py'
+PARTIAL.write_text('''import functools, jax, jax.numpy as jnp
+def update(w, rate):
+    return w - rate * jnp.tanh(w @ w)
+step, w = jax.jit(functools.partial(update, rate=.001)), jnp.ones((64, 64))
+for i in range(40):
+    w = step(w)
+print(bool(jnp.isfinite(w).all()))
+''')
 # How functions are made in the loop; each has one name, and is called as often as there are steps.
 MADE = {'in place': 'w = jax.jit(lambda w: w * .9)(w)', 'in place of the one before': 'f = jax.jit(lambda w: w * .9); w = f(w)',
         'of a method': 'w = jax.jit(jax.value_and_grad(trainer.loss))(w)[1]', 'and kept': 'kept.append(jax.jit(lambda w: w * .9)); w = kept[-1](w)',
@@ -100,6 +109,13 @@ def anew():
     check('made anew: capture says the same', run.line('caught').startswith('steps 20-23 (executions'), run.err)
 
 
+def partial():
+    """A partial has no name; what it is made of has."""
+    run = capture(['-s', 20, '-k', 4], program=PARTIAL)
+    check('a partial: by the name of its function', steps_of_report(run) == ('update', 4, 20, 23), (steps_of_report(run), run.err))
+    check('a partial: capture says the same', run.line('caught').startswith('steps 20-23 (executions of update)'), run.err)
+
+
 def eager():
     run = capture(['-s', 20, '-k', 4], program=EAGER)
     check('op by op: the program is as it was', (run.code, run.out) == (0, 'True\n'), run.err)
@@ -147,7 +163,7 @@ def server():
     check('threads of a server: what they do', 'serialise' in live.idsprof('report', run.folder).stdout.partition('WHAT TO DO')[2])
 
 
-CASES = [pmap, anew, eager, made_anew, disagreement, server]
+CASES = [pmap, anew, partial, eager, made_anew, disagreement, server]
 
 
 def main():

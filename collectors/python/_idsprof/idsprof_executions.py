@@ -18,7 +18,7 @@ import threading
 import time
 
 from .idsprof_agent import CALL, OPENED
-from .idsprof_misses import innermost, is_of_jax
+from .idsprof_misses import innermost, is_of_jax, name_of
 
 COSTS, COSTS_LEAST = 1000, 20
 KINDS = 4096                    # as in executions.c
@@ -127,7 +127,7 @@ class Executions:
         try:
             fun = mapped_function() or function.__wrapped__
             if self.pattern or not is_of_jax(fun):
-                self.follow(function, getattr(fun, '__name__', '?'), fun)
+                self.follow(function, name_of(fun, '?'), fun)
         except Exception:
             pass
         return function
@@ -145,7 +145,7 @@ class Executions:
         """With a pattern, what was jitted before this: jax's own functions, of which a program that works op by op consists."""
         for function in gc.get_objects():
             if type(function) is self.kind:
-                self.follow(function, getattr(function, '__name__', '?'))
+                self.follow(function, name_of(function, '?'))
 
     def kind_of(self, fun, name):
         """The number of what is made at one place of the source; -1: it has none."""
