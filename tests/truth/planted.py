@@ -24,7 +24,7 @@ import numpy as np
 
 # Of a step of so many milliseconds: the side of its matrices, with which it takes few enough products to be compiled soon.
 SIDES = {0.1: 64, 0.5: 128, 2: 192, 20: 384, 100: 512}
-if jax.default_backend() == "gpu":
+if os.environ.get("JAX_PLATFORMS") == "cuda":  # asking jax would begin its backend, which ranks must not before they are connected
     SIDES = {0.1: 2048, 0.5: 2048, 2: 4096, 20: 8192, 100: 8192}
 STEPS = 14       # of which 8 are recorded
 TINY_STEPS = 40  # of which 30 are
