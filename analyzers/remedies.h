@@ -8,13 +8,9 @@
 #ifndef IDS_ANALYZERS_REMEDIES_H
 #define IDS_ANALYZERS_REMEDIES_H
 
+#include "analyzers/framework.h"
 #include "lib/model/account.h"
 #include "lib/model/trace.h"
-
-enum ids_framework { IDS_JAX, IDS_PYTORCH, IDS_TENSORFLOW, IDS_CUDA, IDS_FRAMEWORKS };
-enum ids_framework ids_framework_of(const struct ids_trace *trace);
-/* Whether kernels that torch.compile made ran. */
-int ids_is_torch_compiled(const struct ids_trace *trace);
 
 /* What a sentence stands over. */
 struct ids_circumstances {

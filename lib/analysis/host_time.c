@@ -20,9 +20,8 @@ struct ids_host_time {
     struct ids_usual_times usual;
     struct ids_stagings stagings;
     struct ids_idle_names names;
-    struct ids_lead lead;       /* of the program's thread of that device's host */
-    const struct ids_busy *led; /* the device; NULL: none yet */
-    int is_lent;                /* what others found is theirs */
+    struct ids_lead lead; /* of the program's thread of that device's host */
+    int is_lent;          /* what others found is theirs */
 };
 
 int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err) {
@@ -62,6 +61,10 @@ void ids_host_time_free(struct ids_host_time *time) {
     }
     ids_idle_names_done(&time->names);
     free(time);
+}
+
+void ids_host_time_begin(struct ids_host_time *time) {
+    ids_lead_begin(&time->lead);
 }
 
 struct ids_idle_names *ids_host_time_names(struct ids_host_time *time) {
@@ -481,14 +484,11 @@ static void find_waited(const struct ids_trace *trace, const struct ids_asked_th
 }
 
 /* The wait that is to blame for the gap's launching: the one in which the gap begins, or one before it. */
-static void find_lead(struct ids_host_time *time, const struct ids_busy *busy, int64_t gap_from_ps,
-                      struct division *division) {
+static void find_lead(struct ids_host_time *time, int64_t gap_from_ps, struct division *division) {
     const struct ids_trace *trace = time->analysis->trace;
     uint32_t program = time->threads.program[division->host];
     if (!division->is_cpu && program != IDS_NONE) {
         division->lead = &time->lead;
-        if (time->led != busy) ids_lead_begin(&time->lead);
-        time->led = busy;
         if (time->lead.gap_from_ps != gap_from_ps)
             ids_lead_come(&time->lead, trace, &trace->tracks[program].timeline, gap_from_ps);
     }
@@ -570,7 +570,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         .is_cpu = busy->device->kind == IDS_DEVICE_CPU,
         .visitor = visitor,
     };
-    find_lead(time, busy, stretch->gap_from_ps, &division);
+    find_lead(time, stretch->gap_from_ps, &division);
     const int64_t cuts[] = {begin_ps, launched_ps};
     int64_t from_ps = stretch->from_ps;
     for (int cut = 0; cut < 2; cut++) {

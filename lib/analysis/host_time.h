@@ -19,6 +19,9 @@ void ids_host_time_free(struct ids_host_time *time);
 /* One that another thread of this program asks. The first one has to stay. */
 int ids_host_time_lend(const struct ids_host_time *time, struct ids_host_time **ret_lent, struct ids_error *err);
 
+/* Before the first stretch of a device, whose stretches come in their order. */
+void ids_host_time_begin(struct ids_host_time *time);
+
 /* A part of a stretch without activity. */
 struct ids_idle_part {
     int64_t from_ps, to_ps;

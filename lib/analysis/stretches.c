@@ -277,6 +277,7 @@ int ids_book_device(struct ids_booking *booking, uint32_t index, struct ids_erro
     booking->pending =
         (struct ids_ledger_interval){.from_ps = INT64_MIN, .to_ps = INT64_MIN}; /* nothing follows on it */
     booking->gap_part_ps = 0;
+    ids_host_time_begin(booking->host_time);
     ids_strip_begin(booking->strip, analysis->start_ps, analysis->end_ps);
     int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
     for (size_t i = 0; i < booking->steps->count; i++) {
