@@ -356,8 +356,11 @@ with program.folder() as folder:
     while not program._all:
         time.sleep(0.01)
     signal.pthread_sigmask(signal.SIG_BLOCK, ending.SIGNALS)
-    print(folder, *(child.pid for child in program._all), flush=True)
-    threading.Event().wait()
+    try:
+        print(folder, *(child.pid for child in program._all), flush=True)
+        threading.Event().wait()
+    except KeyboardInterrupt:       # the signal came before it began to wait
+        threading.Event().wait()
 """
 
 
