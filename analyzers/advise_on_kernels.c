@@ -4,7 +4,29 @@
 
 #include <string.h>
 
-/* The compiled program that has most of the device's time, when it is large: "jit more" is no advice for it. */
+/* How often a program ran: as its op that ran least, for those in its loops run more often. 0: it is not known. */
+static int64_t runs_of(const struct ids_adviser *adviser, const char *program) {
+    const struct ids_table *table = ids_report_find_table(adviser->report, "ops");
+    int module = ids_table_column(table, "module"), count = ids_table_column(table, "count");
+    int64_t least = 0;
+    if (module < 0 || count < 0) return 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        const char *own = ids_table_cell(table, row, module)->text;
+        int64_t runs = ids_table_cell(table, row, count)->i;
+        if (own && !strcmp(own, program) && runs > 0 && (!least || runs < least)) least = runs;
+    }
+    return least;
+}
+
+/* Nearly all of the device's time is in it, and it runs once a step: the whole step is under one jit. */
+static int is_whole_step(const struct ids_adviser *adviser, const char *program, int64_t own_ps, int64_t all_ps) {
+    int64_t runs = runs_of(adviser, program), steps = (int64_t)adviser->pieces.steps;
+    int64_t devices = (int64_t)adviser->analysis->chosen_count;
+    return own_ps >= all_ps - all_ps / 10 && runs > 0 && steps > 1 && runs <= (steps + steps / 2) * devices;
+}
+
+/* The compiled program that has most of the device's time, when it is large or the whole step: "jit more" is no advice
+ * for it. */
 static const char *large_program_of(const struct ids_adviser *adviser) {
     enum { MANY_OPS = 100 };
     const struct ids_table *table = ids_report_find_table(adviser->report, "modules");
@@ -20,8 +42,10 @@ static const char *large_program_of(const struct ids_adviser *adviser) {
         most = row;
         most_ps = self_ps;
     }
-    if (most_ps <= all_ps / 2 || ids_table_cell(table, most, ops)->i < MANY_OPS) return NULL;
-    return ids_table_cell(table, most, name)->text;
+    if (most_ps <= all_ps / 2) return NULL;
+    const char *program = ids_table_cell(table, most, name)->text;
+    int is_large = ids_table_cell(table, most, ops)->i >= MANY_OPS;
+    return program && (is_large || is_whole_step(adviser, program, most_ps, all_ps)) ? program : NULL;
 }
 
 /* "; those that XLA could fuse are kept apart by: a reduction (60.0 % of their time)", where the graph tells. */

@@ -544,8 +544,8 @@ static const struct sentence {
      {"name the parts of the loop (jax.profiler.TraceAnnotation)", "name the parts of the loop (record_function)",
       "name the parts of the loop (tf.profiler.experimental.Trace)", "name the parts of the loop (NVTX)"}},
     {IDS_HOST_UNKNOWN, NULL, "The device waits for the host, and the recording does not say why",
-     {"record what Python runs too (idsprof capture samples its stacks unless --stacks 0 is given), or name the parts "
-      "of the loop (jax.profiler.TraceAnnotation)",
+     {"record what Python runs too (idsprof capture -- PROGRAM samples its stacks unless --stacks 0 is given; with "
+      "--attach: --python-tracer 1), or name the parts of the loop (jax.profiler.TraceAnnotation)",
       "record with the profiler's CPU activity and with_stack=True, or name the parts of the loop (record_function)",
       "record with the host's and Python's tracer, or name the parts of the loop (tf.profiler.experimental.Trace)",
       "name the parts of the loop (NVTX)"}},
@@ -554,7 +554,9 @@ static const struct sentence {
       "other programs on the same device",
       NULL, NULL, NULL}},
     {IDS_DEVICE_QUEUE, is_handed_over_on_cpu, "Work that is launched does not begin at once",
-     {"each program is handed to the client's threads: put more under one jit, so that fewer are", NULL, NULL, NULL}},
+     {"each program is handed to the client's threads: put more under one jit (the whole step, several steps by "
+      "lax.scan), so that fewer are",
+      NULL, NULL, NULL}},
     {IDS_DEVICE_QUEUE, is_cpu, "Work that is launched does not begin",
      {"the client's threads take it up late: they still run something else, or there are too few cores for them beside "
       "the program's own threads and other processes",

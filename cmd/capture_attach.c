@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 enum { PATH_BYTES = 4 * PATH_MAX, PS_PER_NS = 1000, MISSED_MAX = 20 };
-static const char no_hook[] = "--attach has no hook in the program (idsprof capture -- PROGRAM samples them)";
+static const char no_hook[] = "--attach has no hook in the program (idsprof capture -- PROGRAM samples them; with "
+                              "--attach, --python-tracer 1 records calls of Python)";
 static const int64_t default_duration_ns = 2000000000, least_duration_ns = 1000000;
 
 /* ---- Ctrl-C ---- */
@@ -240,7 +241,7 @@ int ids_capture_attach(const struct ids_capture_options *options, const struct i
             .host_level = settings->plan.host_level,
             .device_level = settings->plan.device_level,
             .python_level = settings->plan.python_level,
-            .no_stacks = settings->plan.stacks ? no_hook : NULL,
+            .no_stacks = settings->plan.stacks && settings->plan.python_level != 1 ? no_hook : NULL,
             .max_size = (uint64_t)(settings->plan.max_size > 0 ? settings->plan.max_size : 0),
             .stopping = &stopping};
         code = attach_into(&plan, &named, settings, shown_path(folder.path), &attach, err);

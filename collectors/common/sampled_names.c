@@ -187,7 +187,9 @@ const char *ids_sampled_told(const char *called, enum ids_thread_waits waits, ch
     if (!called) return NULL;
     if (waits == IDS_THREAD_READS && !is_told(function, reading)) says = "reads";
     if (waits == IDS_THREAD_SLEEPS && !is_told(function, sleeping)) says = "sleeps";
-    if (waits == IDS_THREAD_RUNS && is_told(function, of_files)) says = "does not wait";
+    /* Python's sleep has slept, or is about to, or is one of no time. */
+    if (waits == IDS_THREAD_RUNS && is_told(function, of_files))
+        says = is_told(function, sleeping) ? "awake" : "does not wait";
     if (!says || !strcmp(function, "__enter__")) return called;
     snprintf(told, IDS_SAMPLED_NAME, "%s (%s)", called, says);
     return told;

@@ -9,11 +9,31 @@
 #include <stdint.h>
 
 enum { IDS_TURN_STEPS = 3 };
+enum { IDS_GAP_TIMES = 8, IDS_GAP_MOST = 64 };
 
 struct ids_turn {
     int64_t seen;   /* the steps of who is in front, when its last step came */
     int64_t length; /* its steps since then */
 };
+
+/* How many calls of who is in front came between those of a function. */
+struct ids_gap {
+    int64_t seen; /* of who is in front, at its last call */
+    int64_t calls, times;
+};
+
+static inline void ids_gap_call(struct ids_gap *gap, int64_t front) {
+    int64_t calls = front - gap->seen;
+    gap->times = calls == gap->calls ? gap->times + 1 : 0;
+    gap->calls = calls;
+    gap->seen = front;
+}
+
+/* As many each time, and it still comes. */
+static inline int ids_gap_is_turn(const struct ids_gap *gap, int64_t front) {
+    return gap->times >= IDS_GAP_TIMES && gap->calls > 1 && gap->calls <= IDS_GAP_MOST &&
+           front - gap->seen <= gap->calls;
+}
 
 /* Another one's step; `front` counts the steps of who is in front. */
 static inline void ids_turn_step(struct ids_turn *turn, int64_t front) {

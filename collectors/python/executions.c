@@ -12,7 +12,9 @@
  * a new one goes on where those before it had come when it was made. When one is called again after a newer one was,
  * they live side by side, and from then on each is counted for itself, as functions of different places are.
  *
- * In front is the function that was called most; where another one takes that over for good, the agent is told. */
+ * In front is the function that was called most; where another one takes that over for good, the agent is told. A
+ * function that comes after as many of its calls each time is called once in a turn of the loop, as what applies the
+ * gradients that several calls make. */
 #include "collectors/common/agent.h"
 #include "collectors/common/process.h"
 #include "collectors/common/turns.h"
@@ -50,6 +52,7 @@ static struct {
     int kind; /* -1: none */
     int is_called;
     struct ids_turn turn;
+    struct ids_gap gap;
 } functions[FUNCTIONS];
 static struct {
     int64_t most;
@@ -68,6 +71,7 @@ IDS_AGENT_API int64_t ids_count_cost(void);
 IDS_AGENT_API int ids_count_follow(void *callable, int kind);
 IDS_AGENT_API void ids_count_end(void);
 IDS_AGENT_API void *ids_count_front(void);
+IDS_AGENT_API void *ids_count_turn(int64_t *ret_every);
 IDS_AGENT_API void *ids_count_call(void *callable, void *const *arguments, size_t count_and_flag, void *keywords);
 
 static void *find(const char *name) {
@@ -97,6 +101,7 @@ int ids_count_follow(void *callable, int kind) {
     functions[at].calls = functions[at].kind < 0 || kinds[kind].is_apart ? 0 : kinds[kind].most;
     functions[at].is_called = 0;
     functions[at].turn = (struct ids_turn){0};
+    functions[at].gap = (struct ids_gap){0};
     return 1;
 }
 
@@ -124,6 +129,7 @@ static void note_turn(size_t at) {
         front_calls++;
     else
         ids_turn_step(&functions[at].turn, front_calls);
+    ids_gap_call(&functions[at].gap, front_calls);
 }
 
 static int takes_over(size_t at) {
@@ -132,6 +138,18 @@ static int takes_over(size_t at) {
 
 void *ids_count_front(void) {
     return front < FUNCTIONS ? functions[front].callable : NULL;
+}
+
+/* The function of which a call comes with each `*ret_every`-th of the one in front; NULL: there is none. */
+void *ids_count_turn(int64_t *ret_every) {
+    void *found = NULL;
+    for (size_t at = 0; front < FUNCTIONS && at < FUNCTIONS; at++) {
+        if (!functions[at].callable || is_in_front(at) || !ids_gap_is_turn(&functions[at].gap, front_calls)) continue;
+        if (found && functions[at].gap.calls >= *ret_every) continue;
+        found = functions[at].callable;
+        *ret_every = functions[at].gap.calls;
+    }
+    return found;
 }
 
 void ids_count_end(void) {

@@ -101,6 +101,13 @@ static const char *source_words(struct ids_outcome_work *outcome, const struct i
     if (!process->steps_source) return "";
     int annotated = !strcmp(process->steps_source, "annotation");
     if (!process->steps_name || !*process->steps_name) return annotated ? " (annotated)" : " (executions, counted)";
+    int64_t every;
+    const char *turn = annotated ? NULL : ids_seen_turn(process, &every);
+    if (turn)
+        return ids_outcome_text(outcome,
+                                " (executions of %s; %s comes with one of %lld: --step-executable '^%s$' counts turns "
+                                "of the loop)",
+                                process->steps_name, turn, (long long)every, turn);
     return ids_outcome_text(outcome, annotated ? " (annotation '%s')" : " (executions of %s)", process->steps_name);
 }
 

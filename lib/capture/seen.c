@@ -340,6 +340,19 @@ void ids_seen_done(struct ids_seen *seen) {
     *seen = (struct ids_seen){0};
 }
 
+const char *ids_seen_fact(const struct ids_seen_process *process, const char *key) {
+    for (size_t i = 0; i < process->fact_count; i++) {
+        if (process->facts[i].key && !strcmp(process->facts[i].key, key)) return process->facts[i].value;
+    }
+    return NULL;
+}
+
+const char *ids_seen_turn(const struct ids_seen_process *process, int64_t *ret_steps) {
+    const char *function = ids_seen_fact(process, "turn function"), *steps = ids_seen_fact(process, "turn steps");
+    *ret_steps = steps ? strtoll(steps, NULL, 10) : 0;
+    return *ret_steps > 1 ? function : NULL;
+}
+
 int64_t ids_seen_windows(const struct ids_seen *seen, enum ids_seen_fate fate) {
     int64_t count = 0;
     for (size_t i = 0; i < seen->count; i++) {

@@ -68,6 +68,12 @@ struct ids_seen {
 int ids_seen_read(const char *session, struct ids_seen *ret_seen, struct ids_error *err);
 void ids_seen_done(struct ids_seen *seen);
 
+/* What the process's hook said of it by that key; NULL: nothing. */
+const char *ids_seen_fact(const struct ids_seen_process *process, const char *key);
+/* Whose call came with each so many-th step, where those are calls: it is called once in a turn of the loop. NULL: of
+ * no function that is known. */
+const char *ids_seen_turn(const struct ids_seen_process *process, int64_t *ret_steps);
+
 /* Number of windows with this fate, over all processes. */
 int64_t ids_seen_windows(const struct ids_seen *seen, enum ids_seen_fate fate);
 

@@ -5,20 +5,13 @@
 
 #include <string.h>
 
-static const char *fact(const struct ids_seen_process *process, const char *key) {
-    for (size_t i = 0; i < process->fact_count; i++) {
-        if (process->facts[i].key && !strcmp(process->facts[i].key, key)) return process->facts[i].value;
-    }
-    return NULL;
-}
-
 /* jax fell back to the CPU in every process that reported its backend. */
 static int without_device(struct ids_outcome_work *outcome) {
     const struct ids_seen *seen = outcome->record->seen;
     const char *device = outcome->record->device;
     int on_cpu = 0;
     for (size_t i = 0; device && i < seen->count; i++) {
-        const char *platform = fact(&seen->processes[i], "platform");
+        const char *platform = ids_seen_fact(&seen->processes[i], "platform");
         if (platform && strcmp(platform, "cpu") != 0) return 0;
         on_cpu |= platform != NULL;
     }
@@ -34,8 +27,8 @@ int ids_outcome_without_wrapped(struct ids_outcome_work *outcome) {
     const char *missing = NULL;
     for (size_t i = 0; i < seen->count; i++) {
         const struct ids_seen_process *process = &seen->processes[i];
-        const char *said = fact(process, "wrap");
-        if (!process->is_closed || !fact(process, "jax")) continue;
+        const char *said = ids_seen_fact(process, "wrap");
+        if (!process->is_closed || !ids_seen_fact(process, "jax")) continue;
         if (!said) return 0;
         missing = said;
     }
@@ -48,7 +41,7 @@ int ids_outcome_without_wrapped(struct ids_outcome_work *outcome) {
 }
 
 int ids_outcome_op_by_op(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
-    const char *ops = fact(process, "op by op");
+    const char *ops = ids_seen_fact(process, "op by op");
     if (!ops) return 0;
     ids_outcome_set(
         outcome, "no_steps", ids_outcome_text(outcome, "the program ended without a step: it runs op by op (%s)", ops),

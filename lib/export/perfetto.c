@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define VIEWERS_ONLY "it is for viewers: idsprof makes its reports of the profile, and reads no such trace"
+
 enum { TRACE_PACKET = 1 };
 enum {
     PACKET_CLOCK_SNAPSHOT = 6,
@@ -666,7 +668,7 @@ static int open_perfetto(struct ids_out *out, const struct ids_export_params *pa
     perfetto->export.finish = perfetto_finish;
     perfetto->export.done = perfetto_done;
     struct ids_export_loss *losses = perfetto->export.losses;
-    losses[LOST_PROGRAMS] = (struct ids_export_loss){"HLO program", "HLO programs", 0, IDS_EXPORT_NO_PROGRAMS};
+    losses[LOST_PROGRAMS] = (struct ids_export_loss){"HLO program", "HLO programs", 0, VIEWERS_ONLY};
     losses[LOST_COUNTERS] =
         (struct ids_export_loss){"counter value that is not a number", "counter values that are not numbers", 0, NULL};
     losses[LOST_TIMES] =

@@ -118,7 +118,26 @@ const char *ids_captured_steps_differ(const struct ids_run_files *run, struct id
     return text;
 }
 
+/* Steps that are calls may be parts of a turn of the loop. */
+static void describe_turn(const struct ids_run_files *run, struct ids_report *report) {
+    const struct ids_value *name = ids_report_find_property(report, "steps.annotation");
+    struct ids_seen seen = {0};
+    struct ids_seen_window window = {0};
+    int64_t every;
+    if (run->number || !name || name->missing || !name->text || strncmp(name->text, "call of ", 8) != 0) return;
+    const char *turn = captured(run, &seen, &window) ? ids_seen_turn(&seen.processes[0], &every) : NULL;
+    if (turn)
+        ids_report_property(
+            report, "turn",
+            ids_text_value(ids_report_text(report,
+                                           "%s comes with one of %lld steps: idsprof capture --step-executable '^%s$' "
+                                           "counts turns of the loop",
+                                           turn, (long long)every, turn)));
+    ids_seen_done(&seen);
+}
+
 void ids_captured_steps_describe(const struct ids_run_files *run, struct ids_report *report) {
+    describe_turn(run, report);
     const char *text = ids_captured_steps_differ(run, report);
     if (text) ids_report_diag(report, IDS_WARNING, "steps.disagree", text, -1, 1);
 }

@@ -76,6 +76,11 @@ static struct ids_value count_value(int64_t count) {
     return count < 0 ? ids_no_value(IDS_UNIT_COUNT) : ids_int_value(IDS_UNIT_COUNT, count);
 }
 
+/* Of calls that only launch steps nobody can tell which are slow, but by the rule. */
+static int is_told(const struct ids_noted *noted) {
+    return !noted->launches || noted->is_by_device || noted->file->head.when_ns || noted->file->head.when_ratio;
+}
+
 static void add_history(const struct ids_noted *noted, const char *name, struct ids_report *report) {
     char line[LINE_PARTS * BAR_BYTES + 1];
     const struct ids_history_head *head = &noted->file->head;
@@ -88,7 +93,7 @@ static void add_history(const struct ids_noted *noted, const char *name, struct 
         time_value(noted->file->steps[noted->count].begin_ns - first->begin_ns),
         time_value(noted->median_ns),
         noted->longest_ns ? time_value(noted->longest_ns) : ids_no_value(IDS_UNIT_TIME),
-        ids_int_value(IDS_UNIT_COUNT, noted->slow),
+        is_told(noted) ? ids_int_value(IDS_UNIT_COUNT, noted->slow) : ids_no_value(IDS_UNIT_COUNT),
         ids_int_value(IDS_UNIT_COUNT, head->compiles),
         count_value(noted->collectives),
         ids_text_value(draw(noted, line)),
@@ -204,9 +209,25 @@ static void say_launches(const struct ids_noted *noted, struct ids_report *repor
                 ? ids_report_text(report,
                                   "the loop runs ahead of its device: the history's times are of a step's work there, "
                                   "%s, and of how long there was none",
-                                  ids_value_format(time_value(noted->measured.step_ns), text, sizeof text))
+                                  ids_value_format(time_value(noted->work_ns), text, sizeof text))
                 : ids_report_text(report, "the history's times are of calls that only launch a step: %s each",
                                   ids_value_format(time_value(noted->median_ns), text, sizeof text))));
+}
+
+/* Calls are counted from 0 for each function, and noted only where they get further than those of any other: where the
+ * history has lost none and begins later, another function's were noted until then. */
+static void say_late(const struct ids_noted *noted, struct ids_report *report) {
+    static const char counted[] = "call of ";
+    const struct ids_value *name = ids_report_find_property(report, "steps.annotation");
+    const struct ids_history_head *head = &noted->file->head;
+    if (!name || name->missing || !name->text || strncmp(name->text, counted, sizeof counted - 1) != 0) return;
+    if (head->steps > (int64_t)noted->file->step_count || noted->steps[0].number <= 0) return;
+    ids_report_property(
+        report, "history_late",
+        ids_text_value(ids_report_text(report,
+                                       "the history begins with step %lld: until then another function was called more "
+                                       "often",
+                                       (long long)noted->steps[0].number)));
 }
 
 static void add_process(const struct ids_history_file *file, const struct ids_noted_measured *measured,
@@ -223,6 +244,7 @@ static void add_process(const struct ids_history_file *file, const struct ids_no
     add_history(&noted, name, report);
     if (noted.slow) add_slow(&noted, name, report);
     if (noted.launches && !ids_report_find_property(report, "launches")) say_launches(&noted, report);
+    if (!ids_report_find_property(report, "history_late")) say_late(&noted, report);
     ids_noted_done(&noted);
 }
 
@@ -341,6 +363,7 @@ struct steps {
     struct ids_slowdown_step *beside;
     struct ids_missed_step *slow;
     size_t count;
+    int is_by_device; /* what they took is made from a usual one: those around a window are alike for that */
 };
 
 static void free_steps(struct steps *steps) {
@@ -371,6 +394,7 @@ static void list_steps(const struct ids_history_file *file, const struct ids_not
     if (ids_noted_judge(file, measured, &noted)) return;
     ret_steps->beside = calloc(file->step_count, sizeof *ret_steps->beside);
     ret_steps->slow = calloc(file->step_count, sizeof *ret_steps->slow);
+    ret_steps->is_by_device = noted.is_by_device;
     int is_told = ret_steps->beside && ret_steps->slow && (!noted.launches || noted.is_by_device);
     for (size_t i = 0; i < noted.count && is_told; i++) {
         if (!ids_noted_is_judged(&noted, i)) continue;
@@ -444,7 +468,7 @@ static void judge_report(const struct ids_history_file *file, const struct ids_n
     if (kept && ids_kept_like_find(kept, steps.slow, steps.count, &like)) ids_kept_like_tell(&like, report);
     int has_rhythm = find_rhythm(steps.beside, steps.count, &rhythm);
     int is_measured = has_rhythm && measures_rhythm(steps.beside, steps.count, &rhythm, report);
-    if (!ids_report_find_property(report, "recording") &&
+    if (!ids_report_find_property(report, "recording") && !steps.is_by_device &&
         ids_slowdown_find(steps.beside, steps.count, report, measured->step_ns, &slowdown)) {
         if (is_measured) slowdown.usual_mean_ns = ids_rhythm_mean_ns(&rhythm);
         ids_slowdown_tell(&slowdown, report);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PS_PER_NS = 1000 };
+enum { PS_PER_NS = 1000, LEAST_SHARE = 20 };
 
 /* ---- medians of some of the steps ---- */
 
@@ -47,9 +47,14 @@ static int64_t whole(const struct ids_noted *noted, size_t i) {
     return ids_noted_recorded(noted->file, i) == IDS_NOTED_WHOLE ? noted->steps[i].took_ns : -1;
 }
 
+/* In the middle of it a window opened, because it was slow: what it took the agent knows. */
+static int is_told_slow(const struct ids_noted *noted, size_t i) {
+    return noted->file->steps[i].slow_median_ns != 0 && ids_noted_recorded(noted->file, i) == IDS_NOTED_PARTLY;
+}
+
 static int64_t beside(const struct ids_noted *noted, size_t i) {
-    int is_beside = ids_noted_is_judged(noted, i) && ids_noted_recorded(noted->file, i) == IDS_NOTED_NOT;
-    return is_beside ? noted->steps[i].took_ns : -1;
+    int is_beside = ids_noted_recorded(noted->file, i) == IDS_NOTED_NOT || is_told_slow(noted, i);
+    return is_beside && ids_noted_is_judged(noted, i) ? noted->steps[i].took_ns : -1;
 }
 
 static int64_t measured(const struct ids_noted *noted, size_t i) {
@@ -143,7 +148,7 @@ static void add_compilations(struct ids_noted *noted) {
 /* The ring's first step has as many before it as the ring has lost. */
 int ids_noted_is_judged(const struct ids_noted *noted, size_t i) {
     int64_t before = noted->file->head.steps - (int64_t)noted->file->step_count;
-    return (int64_t)i + before >= IDS_WARM_STEPS && !noted->steps[i].is_starting;
+    return (int64_t)i + before >= IDS_WARM_STEPS && !noted->steps[i].is_starting && !noted->steps[i].is_undone;
 }
 
 static int has_rule(const struct ids_noted *noted) {
@@ -177,46 +182,123 @@ static void judge_recorded(struct ids_noted *noted) {
     }
 }
 
+/* Of the steps of the window those that were called in less than half of what they took, each of its own time: in the
+ * history, and where that has none of them any more, by their marks in the profile. */
+struct called {
+    size_t count, early;
+};
+
+static void add_called(struct called *called, int64_t call_ns, int64_t step_ns) {
+    called->count++;
+    called->early += call_ns < step_ns / 2;
+}
+
+static int64_t cell_of(const struct ids_noted *noted, size_t row, const char *column) {
+    const struct ids_table *table = noted->measured.steps;
+    int at = ids_table_column(table, column);
+    const struct ids_value *value = at < 0 ? NULL : ids_table_cell(table, row, at);
+    return !value || value->missing ? -1 : value->i;
+}
+
+/* What the step took in the report; that of the one in the middle where it has no such step. */
+static int64_t own_time(const struct ids_noted *noted, int64_t number) {
+    for (size_t row = 0; noted->measured.steps && row < noted->measured.steps->row_count; row++) {
+        if (cell_of(noted, row, "step") == number) return cell_of(noted, row, "duration") / PS_PER_NS;
+    }
+    return noted->measured.step_ns;
+}
+
+static struct called called_in_history(const struct ids_noted *noted) {
+    struct called called = {0};
+    for (size_t i = 0; i < noted->count; i++) {
+        int64_t call_ns = measured(noted, i);
+        if (call_ns >= 0) add_called(&called, call_ns, own_time(noted, noted->steps[i].number));
+    }
+    return called;
+}
+
+static struct called called_in_profile(const struct ids_noted *noted) {
+    struct called called = {0};
+    for (size_t row = 0; noted->measured.steps && row < noted->measured.steps->row_count; row++) {
+        int64_t call_ps = cell_of(noted, row, "host_duration");
+        if (call_ps > 0) add_called(&called, call_ps / PS_PER_NS, cell_of(noted, row, "duration") / PS_PER_NS);
+    }
+    return called;
+}
+
 /* A program that launches its steps and waits for none of them is through with its calls long before the device: how
- * long these take says nothing of a step. It is one where the very steps that the report measures were called in less
- * than half of the time that they took, and others are, too: steps of a window that was slow took as long to call.
- * Where the history has none of these, those of other windows must be quicker still. */
+ * long these take says nothing of a step. It is one where of the very steps that the report measures a quarter was
+ * called in less than half of the time that they took, and others are, too: of a window that was slow each step took as
+ * long to call. More than a quarter it may not be: the steps after a wait find the device idle, and the CPU client
+ * executes these at once, in their calls. Where the history has none of these, those of other windows must be quicker
+ * still; and where it has of no window any, because the run went on for long, the profile has to say it. */
 static int only_launches(const struct ids_noted *noted) {
     int64_t step_ns = noted->measured.step_ns;
-    int64_t same_ns = step_ns ? median_of(noted, measured) : -1, any_ns = step_ns ? median_of(noted, whole) : -1;
-    if (any_ns < 0 || median_of(noted, beside) >= step_ns / 2) return 0;
-    return same_ns >= 0 ? same_ns < step_ns / 2 : any_ns < step_ns / 4;
+    if (!step_ns || median_of(noted, beside) >= step_ns / 2) return 0;
+    struct called called = called_in_history(noted);
+    int64_t any_ns = called.count ? -1 : median_of(noted, whole);
+    if (any_ns >= 0) return any_ns < step_ns / 4;
+    if (!called.count) called = called_in_profile(noted);
+    return called.count && called.early * 4 >= called.count;
+}
+
+/* What the device does in a step: of the window, as the history corrects it. */
+static int64_t work_of_step(const struct ids_noted *noted) {
+    int64_t *calls = calloc(noted->count + 1, sizeof *calls), work_ns = noted->measured.step_ns;
+    if (!calls) return work_ns;
+    for (size_t i = 0; i < noted->count; i++) calls[i] = beside(noted, i);
+    work_ns = ids_run_ahead_work(calls, noted->count, work_ns);
+    free(calls);
+    return work_ns;
 }
 
 /* Whether the calls that only launch are the lesser part: the program does something else in some of them, for which
- * the device runs dry. */
+ * the device runs dry. Of the steps that the device did; or in a few of them, such as to save, for a share of the run
+ * that a mean does not show. */
 static int runs_dry(const struct ids_noted *noted) {
-    int64_t total_ns = 0;
+    struct ids_run_ahead ahead = {.step_ns = noted->work_ns};
+    int64_t total_ns = 0, surely_ns = 0;
     size_t count = 0;
     for (size_t i = 0; i < noted->count; i++) {
         int64_t took_ns = beside(noted, i);
         if (took_ns < 0) continue;
+        surely_ns += ids_run_ahead_surely(&ahead, took_ns);
+        ids_run_ahead_step(&ahead, took_ns);
         total_ns += took_ns;
         count++;
     }
-    return ids_run_ahead_is_dry(total_ns, count, noted->measured.step_ns);
+    count -= (size_t)(ahead.ahead_ns / noted->work_ns);
+    return surely_ns > total_ns / LEAST_SHARE || ids_run_ahead_is_dry(total_ns, count, noted->work_ns);
+}
+
+/* What was launched last the device has yet to do when the history ends. Of a run that was killed it never did. */
+static void leave_undone(struct ids_noted *noted, int64_t ahead_ns) {
+    for (size_t i = noted->count; i-- > 0 && ahead_ns >= noted->work_ns; ahead_ns -= noted->work_ns) {
+        struct ids_noted_step *step = &noted->steps[i];
+        noted->slow -= step->is_slow;
+        step->is_slow = 0;
+        step->is_undone = 1;
+    }
 }
 
 /* Has what each step took in place of what its call did; slow is one that takes twice what it takes the device. */
 static void count_by_device(struct ids_noted *noted) {
-    int64_t step_ns = noted->measured.step_ns;
-    struct ids_run_ahead ahead = {.step_ns = step_ns};
+    struct ids_run_ahead ahead = {.step_ns = noted->work_ns};
     noted->slow = noted->longest_ns = 0;
     for (size_t i = 0; i < noted->count; i++) {
         struct ids_noted_step *step = &noted->steps[i];
         int is_judged = ids_noted_is_judged(noted, i);
-        int is_known = is_judged && ids_noted_recorded(noted->file, i) != IDS_NOTED_PARTLY;
+        int is_known = is_judged && (ids_noted_recorded(noted->file, i) != IDS_NOTED_PARTLY || is_told_slow(noted, i));
         if (!is_known) ids_run_ahead_stop(&ahead);
-        if (is_judged) step->took_ns = is_known ? ids_run_ahead_step(&ahead, step->took_ns) : step_ns;
-        step->median_ns = step_ns;
-        step->is_slow = is_known && step->took_ns / 2 > step_ns;
+        if (is_judged) step->took_ns = is_known ? ids_run_ahead_step(&ahead, step->took_ns) : noted->work_ns;
+        step->median_ns = noted->work_ns;
+        step->is_slow = is_known && step->took_ns / 2 > noted->work_ns;
         noted->slow += step->is_slow;
-        if (is_judged && step->took_ns > noted->longest_ns) noted->longest_ns = step->took_ns;
+    }
+    leave_undone(noted, ahead.ahead_ns);
+    for (size_t i = 0; i < noted->count; i++) {
+        if (ids_noted_is_judged(noted, i) && noted->steps[i].took_ns > noted->longest_ns)
+            noted->longest_ns = noted->steps[i].took_ns;
     }
 }
 
@@ -258,6 +340,7 @@ static void judge_steps(struct ids_noted *noted) {
     }
     if (!has_rule(noted)) judge_recorded(noted);
     noted->launches = only_launches(noted);
+    if (noted->launches) noted->work_ns = work_of_step(noted);
     noted->is_by_device = noted->launches && !has_rule(noted) && runs_dry(noted);
     if (noted->is_by_device) count_by_device(noted);
     for (size_t i = 0; i < noted->count && noted->launches && !noted->is_by_device && !has_rule(noted); i++)
@@ -278,6 +361,7 @@ struct ids_noted_measured ids_noted_measured(const struct ids_report *report) {
         .last = number_of(report, "steps.last"),
         .left_out = number_of(report, "steps.left_out"),
         .step_ns = median && !median->value.missing ? median->value.i / PS_PER_NS : 0,
+        .steps = ids_report_find_table(report, "steps"),
     };
 }
 

@@ -14,6 +14,8 @@ struct ids_noted_step {
     int64_t compile_ns;   /* in which functions were compiled, at most took_ns */
     const char *compiled; /* the one that took longest; NULL: none was */
     int is_starting;      /* the first compilations of functions have at least half of it: those are of no other step */
+    int is_undone;        /* it was launched, and the device had not done it when the history ends: what it took is not
+                           * known */
     int is_slow;
 };
 
@@ -21,6 +23,7 @@ struct ids_noted_step {
 struct ids_noted_measured {
     int64_t first, last, left_out; /* -1: it has none; no one is left out */
     int64_t step_ns;               /* the one in the middle; 0: not known */
+    const struct ids_table *steps; /* the report's, with what each took; NULL: it has none */
 };
 
 struct ids_noted {
@@ -31,6 +34,7 @@ struct ids_noted {
     int64_t slow, longest_ns, median_ns;
     int launches;        /* 1: what is noted of its steps are times of calls */
     int is_by_device;    /* 1: from which those of steps were made (run_ahead.h) */
+    int64_t work_ns;     /* then: of the device, in each step */
     int64_t collectives; /* of the usual step; -1: not known */
 };
 
@@ -45,7 +49,7 @@ int ids_noted_judge(const struct ids_history_file *file, const struct ids_noted_
 void ids_noted_done(struct ids_noted *noted);
 
 enum ids_noted_recorded ids_noted_recorded(const struct ids_history_file *file, size_t i);
-/* Not the first steps, nor those that start something. */
+/* Not the first steps, nor those that start something, nor those that are not done. */
 int ids_noted_is_judged(const struct ids_noted *noted, size_t i);
 /* Of the steps that lie in a window; -1: there is none. */
 int64_t ids_noted_median_recorded(const struct ids_noted *noted);

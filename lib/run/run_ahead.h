@@ -17,8 +17,18 @@ struct ids_run_ahead {
 
 /* What the next step took, by how long its call took: step_ns, and how long the device had nothing left to do. */
 int64_t ids_run_ahead_step(struct ids_run_ahead *run, int64_t call_ns);
+/* Before that: how much longer the call took than the device can have had work for, where it is more than four times as
+ * long: a wait on a machine that others use may be two or three times what it usually is. Else 0. */
+int64_t ids_run_ahead_surely(const struct ids_run_ahead *run, int64_t call_ns);
 /* A time of which nothing is known: the device may have done all. */
 void ids_run_ahead_stop(struct ids_run_ahead *run);
+
+/* What the device does in a step, by how long calls took in a run of which a window has `step_ns` for it, noise and
+ * cost of recording included; a call of -1 is not known. Between one wait and the next it does as many steps as were
+ * called; where it runs dry in most of them, and takes half as long again or longer, this says nothing of its work, nor
+ * where these times are not alike, or less than a third: those calls took long for another reason than that they
+ * waited. */
+int64_t ids_run_ahead_work(const int64_t *call_ns, size_t count, int64_t step_ns);
 
 /* Whether steps whose calls took `total_ns` together are so much more than the device's work that it is somebody
  * else's doing. What a step takes of the device differs by less between a window and the rest of the run. */

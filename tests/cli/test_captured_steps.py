@@ -195,19 +195,53 @@ def with_took(name, took):
 
 
 def with_own_calls(name, inside, outside):
-    """As with_calls, but those in the window are the steps of the profile, and take another part of the middle one than the others."""
+    """As with_calls, but those in the window are the steps of the profile, and take another part of the middle one than the others, `inside` each
+    or one by one."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
     median_ns = json.loads(report(folder, '--json'))['metrics']['steps.median']['value'] * 1e9
     begins = [0]
     for number in range(-100, 100):
-        part = inside if 0 <= number < 6 else outside * (9 if number % 10 == 9 else 1)
+        part = (inside[number] if isinstance(inside, tuple) else inside) if 0 <= number < 6 else outside * (9 if number % 10 == 9 else 1)
         begins.append(begins[-1] + int(median_ns * part))
     head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
     steps = b''.join(struct.pack('<qqfffi', begin, number - 100, 0, 0, 0, 0) for number, begin in enumerate(begins))
     event = struct.pack('<qqq104s', begins[100] - 1, begins[106] + 1, 2, b'1 asked for')
     (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
     return folder
+
+
+def with_lost_window(name, call_us, work_us=1000, usual_us=1000, last=0, pauses=range(49, 400, 50), pause_us=40000, kept=0):
+    """Steps 5000 to 5007 of a profile, whose marks take `call_us` and their work `work_us`; and a history of the 400 steps long after these. There
+    a call takes 20 us, each tenth waits until the device is through with ten steps of `usual_us`, and each fiftieth, or those of
+    `pauses`, take `pause_us` more; in these windows opened because they were slow, where `kept`. After the last wait come `last` calls."""
+    folder = ROOT / name
+    path = folder / 'plugins' / 'profile' / 'now' / 'h.mini'
+    path.parent.mkdir(parents=True)
+    (folder / '.idsprof').mkdir()
+    (folder / 'idsprof.json').write_text('{}')
+    device, host = [], []
+    for i in range(8):
+        at, number = i * call_us, 5000 + i
+        host += [f'{at}us {call_us}us "call of f" step_num={number} _r=1', f'{at + 1}us 10us PjitFunction(f)', f'{at + 2}us 1us cudaLaunchKernel correlation_id={number}']
+        device.append(f'{10 + i * work_us}us {work_us - 10}us k correlation_id={number}')
+    path.write_text('\n'.join(['idsprof-mini 1', 'host h', 'plane /device:GPU:0', 'line 1 "Stream #1"', *device, 'plane /host:CPU', 'line 9 t', *host]) + '\n')
+    begins = [0]
+    for number in range(400 + last):
+        took = 20 if number % 10 != 9 or number >= 400 else 10 * usual_us - 180 + pause_us * (number in pauses)
+        begins.append(begins[-1] + 1000 * took)
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 0, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
+    steps = b''.join(struct.pack('<qqfffi', begin, number + 9000, 1000 * kept * (number in pauses), 20000 * kept * (number in pauses), 0, -1)
+                     for number, begin in enumerate(begins))
+    (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps)
+    return path
+
+
+def lost_in(path):
+    """Whether the loop runs ahead; how many steps are slow, of how many, and what they lose of the run."""
+    text = ' '.join(report(path, '--no-cache').split())
+    told = re.search(r'(\d+) of (\d+) steps are slow.*?lose (\S+) %', text)
+    return 'the loop runs ahead of its device' in text, told and tuple(float(part) for part in told.groups())
 
 
 def with_compilations(name, at, lost=0, count=80):
@@ -284,16 +318,41 @@ def first_of(path):
 same('the window has a whole period: what its long step takes comes first', first_of(with_rhythm('period', 20)), ('host.input', True))
 same('one step of a longer period stands behind what most steps have', first_of(with_rhythm('longer', 40)), ('host.dispatch', False))
 same('steps that the program waits for', slow_in(with_calls('waits', 0.27)), (19, 19, 1, False))
-same('calls that launch steps', slow_in(with_calls('launches', 0.2)), (0, 0, 0, True))
+same('calls that launch steps', slow_in(with_calls('launches', 0.2)), (None, 0, 0, True))
 # Ten steps take 1.8 + 20 of what they take the device, which runs dry for 11.8 in the tenth: 19 of them after the tenth step.
 ahead = with_calls('ahead', 0.2, long=100)
 same('calls that launch steps, and something else for which the device runs dry', slow_in(ahead), (19, 19, 1, False))
 same('in words', re.search(r'19 of 190 steps are slow.*?one of 10 steps takes \S+ \S+, (\S+) × the usual one', report(ahead), re.S)[1], '12.8')
 same('what the times are', 'the loop runs ahead of its device' in ' '.join(report(ahead).split()), True)
-same('for which it nearly does', slow_in(with_calls('behind', 0.2, long=60)), (0, 0, 0, True))  # 13.8 of 10
+same('for which it nearly does', slow_in(with_calls('behind', 0.2, long=60)), (None, 0, 0, True))  # 13.8 of 10
 same('calls, judged by the rule', slow_in(with_calls('rule', 0.2, 2)), (2, 2, 0, True))
-same('the measured steps were called in less than half of their time', slow_in(with_own_calls('own_launches', 0.4, 0.2)), (0, 0, 0, True))
-same('and, slow as the window was, in all of it', slow_in(with_own_calls('own_waits', 1.0, 0.05))[3], False)
+same('the measured steps were called in less than half of their time', slow_in(with_own_calls('own_launches', 0.4, 0.2)), (None, 0, 0, True))
+OWN = 0.102, 1.863, 2.095, 2.552, 0.138, 0.068      # of the middle one, as in the profile
+same('and, slow as the window was, each in all of it', slow_in(with_own_calls('own_waits', OWN, 0.05))[3], False)
+same('two of six find the device at work', slow_in(with_own_calls('own_two', (OWN[0], 0.1, 0.1, *OWN[3:]), 0.2))[3], True)
+same('one of six does: it may be less than it was', slow_in(with_own_calls('own_one', (*OWN[:2], 0.1, *OWN[3:]), 0.2))[3], False)
+# Eight steps of 50 take 40 ms more than ten of 1 ms, of which the first ten of 400 are not judged: 320 of 710 ms.
+same('the window is long ago: its marks say it', lost_in(marks := with_lost_window('marks_launch', 20)), (True, (8, 390, 45.1)))
+LATE = 'the history begins with step 9000: until then another function was called more often'
+same('it begins late, and has lost nothing', LATE in ' '.join(report(marks).split()), True)
+same('annotations have the numbers of the program', 'the history begins' in ' '.join(report(ROOT / 'launches').split()), False)
+hello = ROOT / 'marks_launch' / '.idsprof' / 'h.7.hello'
+hello.write_text(''.join(json.dumps(line, separators=(',', ':')) + '\n' for line in (
+    {'t': 1, 'event': 'loaded', 'agent': '0', 'host': 'h', 'rank': -1, 'pid': 7},
+    {'t': 2, 'event': 'opened', 'window': 1, 'collector': 'jax', 'by': 'step', 'step': 5000},
+    {'t': 2, 'event': 'said', 'collector': 'jax', 'key': 'turn function', 'value': 'apply'},
+    {'t': 2, 'event': 'said', 'collector': 'jax', 'key': 'turn steps', 'value': '4'},
+    {'t': 3, 'event': 'written', 'window': 1, 'collector': 'jax', 'by': 'step', 'path': 'plugins/profile/now/h.mini', 'bytes': 1, 'first_step': 5000,
+     'last_step': 5007, 'steps': 8})))
+TURN = "apply comes with one of 4 steps: idsprof capture --step-executable '^apply$' counts turns of the loop"
+same('a turn has four calls', TURN in ' '.join(report(marks).split()), True)
+same('and that it waits', lost_in(with_lost_window('marks_wait', 1000))[0], False)
+same('recorded at a bad moment', lost_in(with_lost_window('bad_moment', 20, work_us=1000, usual_us=700)), (True, (8, 390, 54.0)))
+same('steps that are launched and not done are of no run', lost_in(with_lost_window('undone', 20, last=300)), (True, (8, 396, 44.7)))
+# Three of 400 calls take 40 ms more, for which ten steps do not suffice: 90 of 516 ms. Half of that time is no more than a wait may be.
+same('a few pauses that no mean shows', lost_in(with_lost_window('few', 20, pauses=(149, 249, 349)))[0], True)
+same('in which windows opened', lost_in(with_lost_window('kept', 20, pauses=(149, 249, 349), kept=1)), (True, (3, 390, 23.5)))
+same('that a wait may be', lost_in(with_lost_window('no_pause', 20, pauses=(149, 249, 349), pause_us=9000))[0], False)
 same('but others are no quicker than that', slow_in(with_own_calls('own_others', 0.4, 0.6))[3], False)
 # 9 of 1 ms before 50 of 4 ms: none of these is slow for having quick ones before it, and one of 9 ms is.
 same('the first steps are held against the first 101', slow_in(with_took('first', [1] * 9 + [4] * 20 + [9] + [4] * 30))[:2], (1, 1))

@@ -162,6 +162,7 @@ def check_outputs():
         said = run.stderr.decode()
         check(said.count('\n') == 1 and '1 file' in said and '2,745 events' in said and str(out) in said, f'{format} says {said!r}')
         check(('2 HLO programs' in said) == (format != 'xplane'), f'{format} says of programs {said!r}')
+        check(('without them a report of it' in said, 'reads no such trace' in said) == (format == 'chrome', format == 'perfetto'), f'{format}: {said!r}')
         check((out / ('host' + suffix)).stat().st_mode & 0o777 == 0o666 & ~UMASK, f'{format}: mode')
         stdout = idsprof(RUN, '--format', format, '-o', '-')
         check(stdout.returncode == 0 and stdout.stdout == written, f'{format} on standard output is not the file')

@@ -278,6 +278,26 @@ def counts():
     before = library.ids_count_front()
     same('those that are called less are not', [begun(6, 'Aa', 'a'), library.ids_count_front()], [[[], []], before])
     same('one that is', [begun(7, 'A' + 'a' * 12)[0][:1], library.ids_count_front() != before], [[10], True])
+
+    def turn(*loop):
+        """Which function's call comes with each so many-th of the one in front, after each of these loops: how often, and letters."""
+        library.ids_count_turn.argtypes, library.ids_count_turn.restype = (ctypes.POINTER(ctypes.c_int64),), ctypes.c_void_p
+        known, found = {}, []
+        for times, letters in loop:
+            for letter in letters * times:
+                if letter not in known:
+                    known[letter] = (100 + len(made)) << 12
+                    made.append(known[letter])
+                    library.ids_count_follow(known[letter], -1)
+                library.ids_count_call(known[letter], None, 0, None)
+            every = ctypes.c_int64()
+            function = library.ids_count_turn(every)
+            found.append(function and ({at: letter for letter, at in known.items()}[function], every.value))
+        return found
+    made = []
+    same('four calls, and one with them', turn((300, 'mmmma'), (1, 'mmmm'), (1, 'm')), [('a', 4), ('a', 4), None])
+    same('the one that comes most', turn((500, 'mmmmamel')), [('a', 5)])
+    same('in no turn', turn((3000, 'm'), (20, 'mmmmammma'), (30, 'ma'), (9, 'm' * 65 + 'a')), [None] * 4)
     library.ids_count_end()
 
 

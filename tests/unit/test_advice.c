@@ -575,21 +575,35 @@ START_TEST(small_kernels_are_no_advice_where_fusing_wins_little) {
 }
 END_TEST
 
-/* Ten rounds of `ops` ops of 2 us, all of one compiled program. */
-static void record_program(int ops) {
+/* Four rounds of `ops` ops of 2 us, the last `others` of another compiled program than the first ones; `runs` of these
+ * rounds are a step, which is annotated. */
+static void record_program(int ops, int others, int runs) {
     put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
-    for (int i = 0; i < 10 * ops; i++) put("%dus 2us k.%d hlo_op=k.%d hlo_module=jit_step\n", 2 * i, i % ops, i % ops);
+    for (int i = 0; i < 4 * ops; i++)
+        put("%dus 2us k.%d hlo_op=k.%d hlo_module=jit_%s correlation_id=%d\n", 2 * i, i % ops, i % ops,
+            i % ops < ops - others ? "step" : "other", i / ops + 1);
+    put("plane /host:CPU\nline 9 t\n");
+    for (int round = 0; round < 4; round++) {
+        if (round % runs == 0) put("%dus %dus train step_num=%d _r=1\n", 2 * ops * round, 2 * ops * runs, round / runs);
+        put("%dus 1us cudaLaunchKernel correlation_id=%d\n", 2 * ops * round, round + 1);
+    }
     advise_on_what_was_put();
 }
 
 START_TEST(ops_of_a_large_program_cannot_be_jitted_more) {
-    record_program(100);
-    ck_assert_ptr_nonnull(about("within one compiled program (jit_step)"));
-    ck_assert_ptr_null(about("jit larger functions"));
-    ids_report_done(&report);
-    record_program(99);
-    ck_assert_ptr_nonnull(about("jit larger functions"));
-    ids_report_done(&report);
+    static const struct {
+        int ops, others, runs, is_one;
+    } programs[] = {
+        {140, 40, 1, 1},                /* it is large */
+        {139, 40, 1, 0}, {50, 5, 1, 1}, /* or the whole step, but for little */
+        {50, 6, 1, 0},   {50, 5, 2, 0}, /* not one that runs twice in it */
+    };
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        record_program(programs[i].ops, programs[i].others, programs[i].runs);
+        ck_assert_int_eq(about("within one compiled program (jit_step)") != NULL, programs[i].is_one);
+        ck_assert_int_eq(about("jit larger functions") != NULL, !programs[i].is_one);
+        ids_report_done(&report);
+    }
 }
 END_TEST
 

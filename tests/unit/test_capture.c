@@ -495,6 +495,13 @@ START_TEST(test_caught) { /* two ranks, one window, in one folder */
     ck_assert_int_eq(outcome.start_ns, 30);
     ck_assert_int_eq(outcome.stop_ns, 25);
     ck_assert_str_eq(outcome.steps, "steps 50-54 (executions, counted)");
+    struct ids_seen_text facts[] = {{.key = "turn function", .value = "apply"}, {.key = "turn steps", .value = "4"}};
+    processes[0].steps_name = "micro";
+    processes[0].facts = facts;
+    processes[0].fact_count = 2;
+    find_outcome("torchrun", "x.py");
+    ck_assert_str_eq(outcome.steps, "steps 50-54 (executions of micro; apply comes with one of 4: --step-executable "
+                                    "'^apply$' counts turns of the loop)");
     ck_assert_ptr_null(outcome.no_stacks);
     windows[1].no_stacks = "refused";
     find_outcome("torchrun", "x.py");

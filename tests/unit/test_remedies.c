@@ -71,7 +71,7 @@ static const struct {
      "reads what is in memory"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in buf.read (does not wait)"},
      "!socket"},
-    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in time.sleep (does not wait)"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in time.sleep (awake)"},
      "!in memory"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in open"}, "opens files"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "open", .where = "a.py:6"}, "under jit"},
@@ -143,8 +143,7 @@ static const struct {
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "load", .where = "rate.py:9, mostly in time.sleep"}, "sleeps"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "load", .where = "rate.py:9, in libc.usleep (sleeps)"},
      "sleeps"},
-    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "load", .where = "rate.py:9, in time.sleep (does not wait)"},
-     "!sleeps"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "load", .where = "rate.py:9, in time.sleep (awake)"}, "!sleeps"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "collect garbage", .where = "a.py:6, which has Python's lock"},
      "another thread collects garbage"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "collect garbage", .where = "a.py:6, in another thread"},
@@ -202,6 +201,7 @@ static const struct {
     {{IDS_HOST_DISPATCH, IDS_JAX, CUDA_DEVICE, .time_ps = 2, .work_ps = 44, .is_compiled = 1}, "!compiled program"},
     /* who has recorded Python is not told to */
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE}, "samples its stacks unless --stacks 0 is given"},
+    {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE}, "with --attach: --python-tracer 1"},
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE, .has_python = 1}, "!--stacks"},
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE, .has_python = 1}, "name the parts of the loop"},
     /* a CPU has no scheduler that hides latency */

@@ -44,4 +44,49 @@ START_TEST(test_whose_doing) {
 }
 END_TEST
 
-IDS_RUN_SUITE("run_ahead", test_waits_for_the_device, test_runs_dry, test_whose_doing)
+START_TEST(test_no_wait_explains_it) {
+    struct ids_run_ahead run = {.step_ns = WORK_NS};
+    for (int i = 0; i < 9; i++) ids_run_ahead_step(&run, CALL_NS);
+    int64_t most = 10 * WORK_NS - 9 * CALL_NS;
+    ck_assert_int_eq(ids_run_ahead_surely(&run, 4 * most), 0);
+    ck_assert_int_eq(ids_run_ahead_surely(&run, 4 * most + 4), 3 * most + 4);
+}
+END_TEST
+
+/* Twenty rounds of nine calls and a wait for what all ten take of the device; after each fifth something else for 50
+ * ms. In `own` the step after a wait is executed in its call. */
+static size_t rounds_of(int64_t *calls, int64_t work_ns, int own) {
+    size_t count = 0;
+    for (int round = 0; round < 20; round++) {
+        int64_t left = 10 * work_ns;
+        for (int i = 0; i < 9; i++) {
+            calls[count] = own && !i ? work_ns : CALL_NS;
+            left -= calls[count++];
+        }
+        calls[count++] = left + (round % 5 == 3 ? 50000000 : 0);
+    }
+    return count;
+}
+
+START_TEST(test_work_of_a_step) {
+    int64_t calls[200];
+    for (int own = 0; own < 2; own++) {
+        size_t count = rounds_of(calls, WORK_NS, own);
+        ck_assert_int_eq(ids_run_ahead_work(calls, count, WORK_NS), WORK_NS);
+        ck_assert_int_eq(ids_run_ahead_work(calls, count, 2 * WORK_NS), WORK_NS); /* recorded at a bad moment */
+        ck_assert_int_eq(ids_run_ahead_work(calls, count, WORK_NS * 3 / 4), WORK_NS);
+        ck_assert_int_eq(ids_run_ahead_work(calls, count, WORK_NS / 2), WORK_NS / 2); /* or the device runs dry */
+    }
+    size_t count = rounds_of(calls, WORK_NS, 0);
+    for (int i = 0; i < 200; i++) calls[i] = i % 10 == 9 ? calls[i] : -1; /* of no round anything is known */
+    ck_assert_int_eq(ids_run_ahead_work(calls, count, 2 * WORK_NS), 2 * WORK_NS);
+    ck_assert_int_eq(ids_run_ahead_work(calls, 0, WORK_NS), WORK_NS);
+    for (int i = 0; i < 200; i++) calls[i] = i % 5 < 3 ? WORK_NS : CALL_NS; /* none waits, and some are held up */
+    ck_assert_int_eq(ids_run_ahead_work(calls, 200, WORK_NS), WORK_NS);
+    for (int i = 0; i < 200; i++) calls[i] = i % 5 == 0 ? WORK_NS : CALL_NS;
+    ck_assert_int_eq(ids_run_ahead_work(calls, 200, WORK_NS), WORK_NS);
+}
+END_TEST
+
+IDS_RUN_SUITE("run_ahead", test_waits_for_the_device, test_runs_dry, test_whose_doing, test_no_wait_explains_it,
+              test_work_of_a_step)

@@ -596,7 +596,7 @@ START_TEST(calls_by_what_the_kernel_says) {
     ck_assert_str_eq(told("$f readline", IDS_THREAD_READS), "$f readline");
     ck_assert_str_eq(told(NULL, IDS_THREAD_READS), "$io read");
     ck_assert_str_eq(told("$buf read", IDS_THREAD_RUNS), "$buf read (does not wait)");
-    ck_assert_str_eq(told("$time sleep", IDS_THREAD_RUNS), "$time sleep (does not wait)");
+    ck_assert_str_eq(told("$time sleep", IDS_THREAD_RUNS), "$time sleep (awake)");
     ck_assert_str_eq(told("$buf read", IDS_THREAD_WAITS_NOT), "$buf read"); /* a kernel that does not say it */
     ck_assert_str_eq(told("$json dumps", IDS_THREAD_RUNS), "$json dumps");
     ck_assert_str_eq(told("$<unknown> __enter__", IDS_THREAD_READS), "$<unknown> __enter__");

@@ -114,7 +114,8 @@ class Executions:
         self.counts = ctypes.PyDLL(library._name)       # called with the GIL held, which is the lock of the counts
         self.counts.ids_count_follow.argtypes = ctypes.c_void_p, ctypes.c_int
         library.ids_count_end.restype = None
-        library.ids_count_front.restype = ctypes.c_void_p
+        library.ids_count_front.restype = library.ids_count_turn.restype = ctypes.c_void_p
+        library.ids_count_turn.argtypes = ctypes.POINTER(ctypes.c_int64),
         self.library = library
         self.counted = ctypes.cast(library.ids_count_call, ctypes.c_void_p).value
         # A PyDLL's kind of callback: it is called with the GIL held, and runs at once.
@@ -211,6 +212,15 @@ class Executions:
         if not self.has_said:
             self.has_said = True
             self.agent.say('step function', name)
+            self.say_turn()
+
+    def say_turn(self):
+        """A loop may call the function several times in a turn, as to add gradients up: whose call comes with each n-th of them."""
+        every = ctypes.c_int64(0)
+        name = self.names.get(self.library.ids_count_turn(every))
+        if name:
+            self.agent.say('turn function', name)
+            self.agent.say('turn steps', every.value)
 
     def say_function(self):
         """At the end: whose calls were the steps, for words about windows that did not open."""
