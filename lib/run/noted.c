@@ -200,10 +200,15 @@ static int64_t cell_of(const struct ids_noted *noted, size_t row, const char *co
     return !value || value->missing ? -1 : value->i;
 }
 
-/* What the step took in the report; that of the one in the middle where it has no such step. */
+/* What the step took in the report; that of the one in the middle where it has no such step. Steps mostly follow each
+ * other, so its row is known from the first one's number. */
 static int64_t own_time(const struct ids_noted *noted, int64_t number) {
-    for (size_t row = 0; noted->measured.steps && row < noted->measured.steps->row_count; row++) {
-        if (cell_of(noted, row, "step") == number) return cell_of(noted, row, "duration") / PS_PER_NS;
+    size_t count = noted->measured.steps ? noted->measured.steps->row_count : 0;
+    int64_t row = count ? number - cell_of(noted, 0, "step") : -1;
+    if (row >= 0 && (size_t)row < count && cell_of(noted, (size_t)row, "step") == number)
+        return cell_of(noted, (size_t)row, "duration") / PS_PER_NS;
+    for (size_t at = 0; at < count; at++) {
+        if (cell_of(noted, at, "step") == number) return cell_of(noted, at, "duration") / PS_PER_NS;
     }
     return noted->measured.step_ns;
 }
