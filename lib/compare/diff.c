@@ -1,6 +1,7 @@
 #include "lib/compare/diff.h"
 
 #include "lib/compare/held_changes.h"
+#include "lib/compare/places.h"
 #include "lib/compare/slice.h"
 #include "lib/compare/slice_parts.h"
 
@@ -32,6 +33,7 @@ static int make_matches(struct ids_diff *diff, enum ids_item_kind kind, struct i
     int code = ids_items_make(diff->a, kind, &diff->report, &items[0], err);
     if (!code) code = ids_items_make(diff->b, kind, &diff->report, &items[1], err);
     for (int side = 0; side < 2 && !code; side++) ids_slice_items(&diff->options, &items[side]);
+    if (!code && ids_places_find(&items[0], &items[1], &diff->report)) code = ids_no_memory(err);
     if (!code) code = ids_matches_make(diff->a, &items[0], diff->b, &items[1], &diff->options, matches, err);
     *ret_has = items[0].count + items[1].count > 0;
     return code;

@@ -91,6 +91,7 @@ static struct ids_item *item_of(struct making *making, const struct ids_table *t
         .squares = -1,
     };
     item.shape = shape_of(making, table, columns, row);
+    item.path = item.op_name;
     uint64_t key = hash(hash(hash(hash(hash(1, item.name), item.module), item.op_name), item.shape), item.fingerprint);
     uint64_t *place = ids_keymap_at(&making->map, key);
     if (!place) return NULL;
@@ -222,6 +223,7 @@ static int find_rates(struct ids_items *items) {
         uint64_t *place = ids_keymap_at(&map, key_of_name(&items->at[i]));
         failed = !place;
         if (failed) break;
+        items->at[i].is_again = *place && *items->at[i].fingerprint;
         if (!*place) *place = i + 1;
         items->at[*place - 1].rate += items->at[i].count;
     }

@@ -9,7 +9,10 @@
 struct ids_item {
     /* Texts of a report; "" unknown. */
     const char *name, *base, *module, *category, *op_name, *shape, *source, *fingerprint, *event_class;
+    const char *path;          /* op_name in side b's words (places.h) */
+    uint64_t line;             /* the same of the source's line; 0: not known */
     const char *pass, *family; /* as the report has them; NULL: its table has no such column */
+    int is_again;              /* an op before it has its name: the program is compiled for several shapes */
     double time_ps;            /* self time (of a kernel its time) per step, or in the window, and device */
     double count;              /* executions of the same */
     double rate;    /* of all of its name in programs of its name: a program compiled for two shapes runs as often as

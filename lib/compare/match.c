@@ -20,7 +20,7 @@ const char *ids_match_class_name(enum ids_match_class class) {
 }
 
 /* What two items must have in common. */
-enum { MODULE = 1, FINGERPRINT = 2, BASE = 4, SHAPE = 8, PLACE = 16, NAME = 32, CATEGORY = 64 };
+enum { MODULE = 1, FINGERPRINT = 2, BASE = 4, SHAPE = 8, PLACE = 16, NAME = 32, CATEGORY = 64, LINE = 128 };
 
 /* Items that a pass leaves aside. */
 enum { WITH_FINGERPRINT = 1, WITH_PLACE = 2, SHARED_MODULE = 4 };
@@ -33,6 +33,8 @@ struct pass {
 };
 
 static const struct pass passes[] = {
+    {IDS_BY_FINGERPRINT, MODULE | FINGERPRINT | PLACE | LINE | NAME, 0},
+    {IDS_BY_FINGERPRINT, MODULE | FINGERPRINT | BASE | PLACE | LINE, 0},
     {IDS_BY_FINGERPRINT, MODULE | FINGERPRINT | PLACE | NAME, 0},
     {IDS_BY_FINGERPRINT, MODULE | FINGERPRINT | BASE | PLACE, 0},
     {IDS_BY_FINGERPRINT, MODULE | FINGERPRINT | BASE | NAME, 0},
@@ -41,17 +43,21 @@ static const struct pass passes[] = {
     {IDS_BY_FINGERPRINT, FINGERPRINT | PLACE, SHARED_MODULE},
     {IDS_BY_FINGERPRINT, FINGERPRINT | NAME, SHARED_MODULE},
     {IDS_BY_FINGERPRINT, FINGERPRINT | BASE, SHARED_MODULE},
+    {IDS_BY_SHAPE, MODULE | BASE | SHAPE | PLACE | LINE | NAME | CATEGORY, 0},
+    {IDS_BY_SHAPE, MODULE | BASE | SHAPE | PLACE | LINE | CATEGORY, 0},
     {IDS_BY_SHAPE, MODULE | BASE | SHAPE | PLACE | NAME | CATEGORY, 0},
     {IDS_BY_SHAPE, MODULE | BASE | SHAPE | PLACE | CATEGORY, 0},
     {IDS_BY_SHAPE, MODULE | BASE | SHAPE | NAME | CATEGORY, WITH_FINGERPRINT},
     {IDS_BY_SHAPE, MODULE | BASE | SHAPE | CATEGORY, WITH_FINGERPRINT},
+    {IDS_BY_PLACE, MODULE | PLACE | LINE | CATEGORY | NAME, 0},
+    {IDS_BY_PLACE, MODULE | PLACE | LINE | CATEGORY, 0},
     {IDS_BY_PLACE, MODULE | PLACE | CATEGORY | NAME, 0},
     {IDS_BY_PLACE, MODULE | PLACE | CATEGORY, 0},
     {IDS_BY_NAME, MODULE | NAME, WITH_PLACE | WITH_FINGERPRINT},
 };
 
 /* The first pass that goes by more than fingerprints. Before it, they have told which programs were renamed. */
-enum { FIRST_BY_SHAPE = 8 };
+enum { FIRST_BY_SHAPE = 10 };
 
 struct matching {
     const struct ids_items *items[2];
@@ -92,7 +98,7 @@ static uint64_t key_of(const struct matching *matching, const struct pass *pass,
                        const struct ids_item *item) {
     uint64_t key = 1;
     if ((pass->common & FINGERPRINT && !*item->fingerprint) || (pass->common & SHAPE && !*item->shape) ||
-        (pass->common & PLACE && !*item->op_name))
+        (pass->common & PLACE && !*item->op_name) || (pass->common & LINE && !item->line))
         return 0;
     if (is_aside(matching, pass, side, item)) return 0;
     if (pass->common & MODULE)
@@ -100,7 +106,8 @@ static uint64_t key_of(const struct matching *matching, const struct pass *pass,
     if (pass->common & FINGERPRINT) key = hash(key, item->fingerprint);
     if (pass->common & BASE) key = base_hash(key, item);
     if (pass->common & SHAPE) key = hash(key, item->shape);
-    if (pass->common & PLACE) key = hash(key, place_of(item->op_name));
+    if (pass->common & PLACE) key = hash(key, place_of(item->path));
+    if (pass->common & LINE) key = ids_key_of(key, item->line);
     if (pass->common & NAME) key = hash(key, item->name);
     if (pass->common & CATEGORY) key = hash(key, item->category);
     return key;

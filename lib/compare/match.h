@@ -1,10 +1,10 @@
 /* match.h - matches the ops (or kernels) of two sides, and says how each one changed.
  *
  * An op is matched by what it computes (fingerprint), also in a program with another name, which tells that the program
- * was renamed; then by its name without
- * number and its shape; then by its place in the program (the framework's name); and by name alone if nothing better is
- * known. Among several equal ones (the same matrix product in every layer), those at the same place in the program are
- * matched first, then those with the same name, then the rest in order. Ops without a match are added or removed.
+ * was renamed; then by its name without number and its shape; then by its place in the program (the framework's name);
+ * and by name alone if nothing better is known. Among several equal ones (the same matrix product in every layer),
+ * those at the same place in the program and on the same line (places.h) are matched first, then those with the same
+ * name, then the rest in order. Ops without a match are added or removed.
  */
 #ifndef IDS_LIB_COMPARE_MATCH_H
 #define IDS_LIB_COMPARE_MATCH_H

@@ -1,5 +1,7 @@
 #include "lib/compare/shape_change.h"
 
+#include "lib/base/counted.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +57,45 @@ void ids_shape_change_text(const struct ids_shape_change *change, char text[IDS_
         snprintf(text, IDS_SHAPE_CHANGE_TEXT, "batch x%.3g (%lld" ARROW "%lld)",
                  (double)change->to_count / (double)change->from_count, (long long)change->from_count,
                  (long long)change->to_count);
+}
+
+/* The length of the first part of a tuple's rest, "f32[8,4]{1,0}, ...)". */
+static size_t part_length(const char *at) {
+    size_t depth = 0, length = 0;
+    for (; at[length] && (depth || (at[length] != ',' && at[length] != ')')); length++) {
+        depth += strchr("([{", at[length]) != NULL;
+        depth -= strchr(")]}", at[length]) && depth;
+    }
+    return length;
+}
+
+static const char *next_part(const char *at) {
+    at += part_length(at);
+    return *at == ',' ? at + 1 + strspn(at + 1, " ") : NULL;
+}
+
+static size_t part_count(const char *at) {
+    size_t count = 0;
+    for (; at; at = next_part(at)) count++;
+    return count;
+}
+
+void ids_shapes_told(struct ids_report *texts, const char **a, const char **b) {
+    if (**a != '(' || **b != '(') return;
+    const char *left = *a + 1, *right = *b + 1;
+    size_t count_a = part_count(left), count_b = part_count(right);
+    if (count_a != count_b) {
+        *a = ids_report_text(texts, "%s", IDS_COUNTED(count_a, "array"));
+        *b = ids_report_text(texts, "%s", IDS_COUNTED(count_b, "array"));
+        return;
+    }
+    for (; left && right; left = next_part(left), right = next_part(right)) {
+        size_t length_a = part_length(left), length_b = part_length(right);
+        if (length_a == length_b && !memcmp(left, right, length_a)) continue;
+        *a = ids_report_text(texts, "%.*s", (int)length_a, left);
+        *b = ids_report_text(texts, "%.*s", (int)length_b, right);
+        return;
+    }
 }
 
 /* ---- one dimension ---- */

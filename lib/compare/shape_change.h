@@ -23,6 +23,9 @@ int ids_shape_change(const char *a, const char *b, struct ids_shape_change *ret_
 /* Leading dimensions are alike where they changed by the same factor: a batch of 8 sequences of 16 has 128 tokens. */
 int ids_shape_changes_are_alike(const struct ids_shape_change *a, const struct ids_shape_change *b);
 /* "f32 to bf16", "batch x2 (8 to 16)". */
+/* Two shapes for people, which live in `texts` where they are not whole: of tuples the first part that differs, or how
+ * many parts they have. */
+void ids_shapes_told(struct ids_report *texts, const char **a, const char **b);
 enum { IDS_SHAPE_CHANGE_TEXT = 128 };
 void ids_shape_change_text(const struct ids_shape_change *change, char text[IDS_SHAPE_CHANGE_TEXT]);
 

@@ -240,7 +240,7 @@ struct scopes {
 static struct scope *scope_of(struct making *making, struct scopes *scopes, const struct ids_match *match) {
     const struct ids_item *item = match->b ? match->b : match->a;
     char name[IDS_SCOPE_BYTES];
-    ids_scope_of(item->op_name, name);
+    ids_scope_of(item->path, name);
     const char *scope = *name ? name : item->module;
     uint64_t *number = ids_keymap_at(&scopes->numbers, hash(1, scope));
     if (!number) return NULL;
@@ -284,8 +284,8 @@ static int gather_scopes(struct making *making, struct scopes *scopes) {
         struct scope *scope = scope_of(making, scopes, match);
         if (!scope) return -1;
         double time_ps = fmax(match->a ? match->a->time_ps : 0, match->b ? match->b->time_ps : 0);
-        scope->before += match->a != NULL;
-        scope->after += match->b != NULL;
+        scope->before += match->a && !match->a->is_again;
+        scope->after += match->b && !match->b->is_again;
         size_t same = scope->same;
         if (match->a && match->b) take_pair(scope, match, time_ps);
         if (scope->same == same) scope->weight_ps += time_ps;
@@ -312,14 +312,102 @@ static int tell_scope(struct making *making, const struct scope *scope) {
                             "computation", scope->name,
                             ids_report_text(making->texts, "%s", IDS_COUNTED(scope->before - scope->same, "op")),
                             "other operands or attributes", (double)(scope->before - scope->same), scope->weight_ps});
-    if (scope->shape && !failed)
+    if (scope->shape && !failed) {
+        const char *a = scope->shape->a->shape, *b = scope->shape->b->shape;
+        ids_shapes_told(making->texts, &a, &b);
         failed =
-            add(making, (struct ids_structure_row){"shape", scope->name, scope->shape->a->shape, scope->shape->b->shape,
-                                                   (double)scope->shapes, scope->shape_ps});
+            add(making, (struct ids_structure_row){"shape", scope->name, a, b, (double)scope->shapes, scope->shape_ps});
+    }
     if (scope->often && !failed)
         failed = add(making, (struct ids_structure_row){"executions", scope->name, executions(making, scope->often->a),
                                                         executions(making, scope->often->b), (double)scope->executions,
                                                         scope->executions_ps});
+    return failed;
+}
+
+/* Up to the end of the part in which two paths differ first: "blocks/layer_2" of "blocks/layer_2/mlp". */
+static size_t differing_length(const char *path, const char *other) {
+    size_t length = 0;
+    while (path[length] && path[length] == other[length]) length++;
+    while (path[length] && path[length] != '/') length++;
+    return length;
+}
+
+/* Numbered scopes of one kind that side b calls otherwise, from the first to the last. */
+struct renumbered {
+    const char *first[2], *last[2];
+    size_t count;
+};
+
+/* By number: layer2 before layer12. */
+static int comes_before(const char *a, const char *b) {
+    size_t left = strlen(a), right = strlen(b);
+    return left != right ? left < right : strcmp(a, b) < 0;
+}
+
+/* Of all that differ in their numbers alone. */
+static uint64_t kind_of(const char *path) {
+    uint64_t key = 1;
+    for (; *path; path++) {
+        if (*path < '0' || *path > '9') key = ids_key_of(key, (uint64_t)*path);
+    }
+    return key;
+}
+
+struct renumberings {
+    struct renumbered *at;
+    size_t count, room;
+    struct ids_keymap kinds, told;
+};
+
+static int take_renumbered(struct renumberings *all, const char *from, const char *to) {
+    int is_new = ids_keymap_add(&all->told, hash(1, from), 1);
+    uint64_t *number = is_new > 0 ? ids_keymap_at(&all->kinds, kind_of(from)) : NULL;
+    if (!number) return is_new ? -1 : 0;
+    if (!*number) {
+        struct renumbered *place = IDS_PUSH(all->at, all->count, all->room);
+        if (!place) return -1;
+        *number = all->count;
+        *place = (struct renumbered){{from, to}, {from, to}, 0};
+    }
+    struct renumbered *one = &all->at[*number - 1];
+    one->count++;
+    if (comes_before(from, one->first[0])) one->first[0] = from, one->first[1] = to;
+    if (comes_before(one->last[0], from)) one->last[0] = from, one->last[1] = to;
+    return 0;
+}
+
+static int gather_renumbered(struct making *making, struct renumberings *all) {
+    for (size_t i = 0; i < making->ops->count; i++) {
+        const struct ids_match *match = &making->ops->at[i];
+        char from[IDS_SCOPE_BYTES], to[IDS_SCOPE_BYTES];
+        if (!match->a || !match->b || !strcmp(match->a->path, match->a->op_name)) continue;
+        ids_scope_of(match->a->op_name, from);
+        ids_scope_of(match->a->path, to);
+        if (!strcmp(from, to)) continue;
+        int length = (int)differing_length(from, to), length_to = (int)differing_length(to, from);
+        if (take_renumbered(all, ids_report_text(making->texts, "%.*s", length, from),
+                            ids_report_text(making->texts, "%.*s", length_to, to)))
+            return -1;
+    }
+    return 0;
+}
+
+static const char *range_of(struct making *making, const struct renumbered *one, int side) {
+    return one->count == 1 ? one->first[side]
+                           : ids_report_text(making->texts, "%s to %s", one->first[side], one->last[side]);
+}
+
+/* Layers that others shifted: without this row "layer_3" would be taken for the same one on both sides. */
+static int tell_renumbered(struct making *making) {
+    struct renumberings all = {0};
+    int failed = gather_renumbered(making, &all);
+    for (size_t i = 0; i < all.count && !failed; i++)
+        failed = add(making, (struct ids_structure_row){"renumbered", NULL, range_of(making, &all.at[i], 0),
+                                                        range_of(making, &all.at[i], 1), (double)all.at[i].count, 0});
+    free(all.at);
+    ids_keymap_done(&all.kinds);
+    ids_keymap_done(&all.told);
     return failed;
 }
 
@@ -393,7 +481,7 @@ static int tell_like_change(struct making *making) {
 
 static int look_at_ops(struct making *making) {
     struct scopes scopes = {0};
-    int failed = tell_like_change(making);
+    int failed = tell_like_change(making) || tell_renumbered(making);
     size_t first = making->structure->count;
     if (!failed) failed = gather_scopes(making, &scopes);
     for (size_t i = 0; i < scopes.count && !failed; i++) failed = tell_scope(making, &scopes.at[i]);

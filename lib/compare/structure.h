@@ -11,8 +11,8 @@
 
 struct ids_structure_row {
     const char
-        *what; /* "shape", "batch", "element_type", "dimension", "ops", "executions", "program", "renamed", or one of
-                * program_facts' */
+        *what; /* "shape", "batch", "element_type", "dimension", "ops", "executions", "program", "renamed", "renumbered"
+                * or one of program_facts' */
     const char *where;  /* a scope, an argument, a program; NULL: not known */
     const char *before; /* NULL: there was none */
     const char *after;  /* NULL: there is none */

@@ -18,7 +18,7 @@ static const char *name_of(const struct ids_item *item, enum ids_sum_by by, char
     case IDS_SUM_MODULE:
         return *item->module ? item->module : NULL;
     case IDS_SUM_SCOPE:
-        ids_scope_of(item->op_name, scope);
+        ids_scope_of(item->path, scope);
         return *scope ? scope : NULL;
     case IDS_SUM_FAMILY:
         *ret_pass = item->pass ? item->pass : ids_pass_of(item->op_name);

@@ -249,6 +249,29 @@ START_TEST(like_shapes) {
 }
 END_TEST
 
+/* Of tuples a person is told the first part that differs, or how many parts there are. */
+START_TEST(shapes_told) {
+    static const struct {
+        const char *a, *b, *told_a, *told_b;
+    } table[] = {
+        {"f32[8,4]", "f32[16,4]", "f32[8,4]", "f32[16,4]"},
+        {"(s32[], f32[8,4]{1,0}, f32[2])", "(s32[], f32[8,6]{1,0}, f32[3])", "f32[8,4]{1,0}", "f32[8,6]{1,0}"},
+        {"(s32[], (f32[8], f32[9]))", "(s32[], (f32[8], f32[7]))", "(f32[8], f32[9])", "(f32[8], f32[7])"},
+        {"(s32[], f32[8])", "(s32[], f32[8], f32[2])", "2 arrays", "3 arrays"},
+        {"(s32[], f32[8])", "f32[8]", "(s32[], f32[8])", "f32[8]"},
+    };
+    struct ids_report texts;
+    ids_report_init(&texts);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const char *a = table[i].a, *b = table[i].b;
+        ids_shapes_told(&texts, &a, &b);
+        ck_assert_str_eq(a, table[i].told_a);
+        ck_assert_str_eq(b, table[i].told_b);
+    }
+    ids_report_done(&texts);
+}
+END_TEST
+
 IDS_RUN_SUITE("causes", alike_variances_are_surer, unlike_variances_stay, few_and_empty_stay, spread_of_two_sides,
               discoveries, p_and_interval, even_changes, shapes, dimensions, gone_of_unsure_size, hidden_callback,
-              like_shapes)
+              like_shapes, shapes_told)
