@@ -21,8 +21,10 @@ const char *ids_cause_kind_name(enum ids_cause_kind kind); /* "culprit" */
 
 struct ids_cause {
     enum ids_cause_kind kind;
-    const char *account;           /* "host.python" */
-    const char *culprit, *where;   /* the reports' words, of a scope its name; NULL: nobody is known */
+    const char *account;         /* "host.python" */
+    const char *culprit, *where; /* the reports' words, of a scope its name; NULL: nobody is known */
+    const char *source;          /* the line of an op's source, of several the one that tells most; NULL: not known */
+    int is_place_before;         /* `where` and `source` are side a's: in side b's files something else stands there */
     const struct ids_match *match; /* of an op that both sides have; NULL: none */
     int is_in_a, is_in_b;
     size_t count;                   /* entries of the ledgers put together */

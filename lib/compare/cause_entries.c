@@ -71,11 +71,14 @@ static const struct ids_match *match_of(const struct ids_entries *entries, int s
 }
 
 /* Side b's words for an op of side a. */
-static void call_as_b(struct ids_entries *entries, struct ids_ledger_row *row) {
+static void call_as_b(struct ids_entries *entries, const struct ids_item *item, struct ids_ledger_row *row) {
     const struct ids_match *match = match_of(entries, 0, row);
-    if (!match) return;
-    row->culprit = match->b->name;
-    row->where = where_of(match->b);
+    if (match) {
+        row->culprit = match->b->name;
+        row->where = where_of(match->b);
+    } else if (item && *item->path) {
+        row->where = item->path;
+    }
 }
 
 struct ids_entry *ids_entries_add(struct ids_entries *entries) {
@@ -89,10 +92,15 @@ struct ids_entry *ids_entries_add(struct ids_entries *entries) {
     return entry;
 }
 
-static struct ids_entry *entry_of(struct ids_entries *entries, const struct ids_ledger_row *row) {
+/* An op that is gone is not the op that bears its name now. */
+static uint64_t key_of_row(const struct ids_ledger_row *row, int is_op, int is_gone) {
+    uint64_t key = ids_entry_key(row->account, row->culprit, is_op ? row->where : NULL);
+    return is_gone ? ids_key_of(key, 1) : key;
+}
+
+static struct ids_entry *entry_of(struct ids_entries *entries, const struct ids_ledger_row *row, int is_gone) {
     int is_op = has_ops(row->account) && row->culprit;
-    uint64_t *number =
-        ids_keymap_at(&entries->numbers, ids_entry_key(row->account, row->culprit, is_op ? row->where : NULL));
+    uint64_t *number = ids_keymap_at(&entries->numbers, key_of_row(row, is_op, is_gone));
     if (!number) return NULL;
     if (*number) return &entries->at[*number - 1];
     *number = entries->count + 1;
@@ -102,7 +110,7 @@ static struct ids_entry *entry_of(struct ids_entries *entries, const struct ids_
     entry->cause.account = row->account;
     entry->cause.culprit = row->culprit;
     entry->cause.where = row->where;
-    if (is_op) entry->cause.match = match_of(entries, 1, row);
+    if (is_op && !is_gone) entry->cause.match = match_of(entries, 1, row);
     if (is_op && row->where) entry->op_name = row->where;
     return entry;
 }
@@ -140,9 +148,18 @@ static int add_run(struct ids_entries *entries, int side, size_t r) {
     for (size_t at = 0; ids_ledger_next(run, &at, &row);) {
         const struct ids_item *item = item_of(entries, side, &row);
         if (ids_is_slice(entries->options) && !item) continue; /* the ops that were matched are those of the slice */
-        if (!side && row.culprit) (has_ops(row.account) ? call_as_b : call_program_as_b)(entries, &row);
-        struct ids_entry *entry = entry_of(entries, &row);
+        int is_gone = !side && item && !match_of(entries, side, &row);
+        if (!side && row.culprit && has_ops(row.account))
+            call_as_b(entries, item, &row);
+        else if (!side && row.culprit)
+            call_program_as_b(entries, &row);
+        struct ids_entry *entry = entry_of(entries, &row, is_gone);
         if (!entry) return -1;
+        if (!entry->where[side]) entry->where[side] = row.where;
+        if (item && !entry->cause.source) {
+            entry->cause.source = *item->source ? item->source : NULL;
+            entry->cause.is_place_before = is_gone;
+        }
         *(side ? &entry->cause.is_in_b : &entry->cause.is_in_a) = 1;
         if (item) entry->own_ps[side] = item->time_ps;
         if (item && (side || !*entry->module))
@@ -154,13 +171,88 @@ static int add_run(struct ids_entries *entries, int side, size_t r) {
     return 0;
 }
 
+/* ---- functions that were renamed ---- */
+
+/* So much of the one's time is the other's, or they do not do the same. */
+#define RENAMED 0.25
+
+/* A function that one side alone has. */
+static int is_of_side(const struct ids_entry *entry, int side) {
+    const struct ids_cause *cause = &entry->cause;
+    const char *where = entry->where[side], *colon = where ? strchr(where, ':') : NULL;
+    return cause->kind == IDS_CAUSE_CULPRIT && cause->culprit && cause->is_in_a == !side && cause->is_in_b == side &&
+           colon && isdigit((unsigned char)colon[1]);
+}
+
+/* By what a new name leaves as it was: the file, the class, and what the function calls ("data.py:12, in loads"). */
+static uint64_t key_of_function(const struct ids_entry *entry, int side) {
+    const char *where = entry->where[side], *dot = strrchr(entry->cause.culprit, '.');
+    size_t file = strcspn(where, ":"), line = strspn(where + file + 1, "0123456789");
+    uint64_t key = ids_key_of(hash_of(entry->cause.account), ids_hash_bytes(where, file));
+    if (dot) key = ids_key_of(key, ids_hash_bytes(entry->cause.culprit, (size_t)(dot - entry->cause.culprit)));
+    return ids_key_of(key, hash_of(where + file + 1 + line));
+}
+
+/* Of one key those of each side: how many there are, and the last one. */
+struct functions {
+    size_t count[2], last[2];
+};
+
+static void call_renamed(struct ids_entries *entries, struct ids_entry *gone, struct ids_entry *fresh) {
+    if (fmin(gone->cause.a_ps, fresh->cause.b_ps) < RENAMED * fmax(gone->cause.a_ps, fresh->cause.b_ps)) return;
+    fresh->cause.culprit = ids_report_text(entries->texts, "%s, before %s", fresh->cause.culprit, gone->cause.culprit);
+    fresh->cause.is_in_a = 1;
+    fresh->where[0] = gone->where[0];
+    ids_entry_put_into(entries, fresh, gone);
+    fresh->cause.count = 1;
+}
+
+/* A function that is gone and one that is new, each the only one of its key, are one function. */
+static int find_renamed(struct ids_entries *entries) {
+    struct ids_keymap keys = {0};
+    struct functions *functions = calloc(entries->count + 1, sizeof *functions);
+    int failed = !functions;
+    for (size_t i = 0; i < entries->count && !failed; i++) {
+        struct ids_entry *entry = &entries->at[i];
+        int side = is_of_side(entry, 1);
+        if (!side && !is_of_side(entry, 0)) continue;
+        uint64_t *number = ids_keymap_at(&keys, key_of_function(entry, side));
+        failed = !number;
+        if (failed) break;
+        if (!*number) *number = i + 1;
+        functions[*number - 1].count[side]++;
+        functions[*number - 1].last[side] = i;
+    }
+    for (size_t i = 0; i < entries->count && !failed; i++) {
+        const struct functions *of = &functions[i];
+        if (of->count[0] == 1 && of->count[1] == 1)
+            call_renamed(entries, &entries->at[of->last[0]], &entries->at[of->last[1]]);
+    }
+    free(functions);
+    ids_keymap_done(&keys);
+    return failed;
+}
+
+/* A function is told by its place where it took the most time: what it no longer does stands in the file as it was
+ * before. */
+static void choose_place(struct ids_entry *entry) {
+    struct ids_cause *cause = &entry->cause;
+    if (cause->kind != IDS_CAUSE_CULPRIT) return;
+    int side = entry->where[1] && !(entry->where[0] && cause->a_ps > cause->b_ps);
+    cause->where = entry->where[side];
+    cause->is_place_before = !side && cause->where && !(entry->where[1] && !strcmp(entry->where[0], entry->where[1]));
+}
+
 static int gather(struct ids_entries *entries) {
     int failed = pair_ops(entries);
     for (int side = 1; side >= 0 && !failed; side--) {
         for (size_t r = 0; r < entries->sides[side]->run_count && !failed; r++) failed = add_run(entries, side, r);
     }
-    for (size_t i = 0; i < entries->count && !failed; i++)
+    for (size_t i = 0; i < entries->count && !failed; i++) {
         entries->at[i].cause.change_ps = entries->at[i].cause.b_ps - entries->at[i].cause.a_ps;
+    }
+    if (!failed) failed = find_renamed(entries);
+    for (size_t i = 0; i < entries->count && !failed; i++) choose_place(&entries->at[i]);
     return failed;
 }
 

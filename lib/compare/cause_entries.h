@@ -12,13 +12,14 @@
 /* A culprit in an account, in the ledgers of either side; or several put together. */
 struct ids_entry {
     struct ids_cause cause;
-    double *by_run[2];   /* the time in each recording of a side */
-    double own_ps[2];    /* of work: what its ops take by themselves, whatever runs at the same moments; 0: not known */
-    double variance[2];  /* of the mean of a side, from the deviations over steps; NAN: not known */
-    const char *op_name; /* of work: the path of scopes; "" */
-    const char *module;  /* of work: side b's program, where it has it; "" */
-    int is_gone;         /* it became part of another one */
-    int is_told;         /* it is large enough to be told */
+    double *by_run[2];  /* the time in each recording of a side */
+    double own_ps[2];   /* of work: what its ops take by themselves, whatever runs at the same moments; 0: not known */
+    double variance[2]; /* of the mean of a side, from the deviations over steps; NAN: not known */
+    const char *where[2]; /* of a culprit that is no op: what each ledger says; NULL */
+    const char *op_name;  /* of work: the path of scopes; "" */
+    const char *module;   /* of work: side b's program, where it has it; "" */
+    int is_gone;          /* it became part of another one */
+    int is_told;          /* it is large enough to be told */
 };
 
 struct ids_entries {

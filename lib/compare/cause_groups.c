@@ -173,7 +173,7 @@ int ids_group_small(struct ids_entries *entries, double least_ps) {
         } else {
             struct ids_entry *whole = &entries->at[*number - 1];
             whole->cause.kind = IDS_CAUSE_OTHERS;
-            whole->cause.culprit = whole->cause.where = NULL;
+            whole->cause.culprit = whole->cause.where = whole->cause.source = NULL;
             whole->cause.match = NULL;
             ids_entry_put_into(entries, whole, entry);
         }

@@ -57,18 +57,25 @@ static int is_asked(const struct ids_entry *entry) {
 
 /* ---- putting together ---- */
 
+/* 2: with a shape that says how; 1: one array of a tuple is another one. */
 static int is_reshaped(const struct ids_cause *cause) {
     struct ids_shape_change unused;
-    return cause->match && ids_shape_change(cause->match->a->shape, cause->match->b->shape, &unused);
+    if (!cause->match || !ids_shape_change(cause->match->a->shape, cause->match->b->shape, &unused)) return 0;
+    return *cause->match->b->shape == '(' ? 1 : 2;
+}
+
+/* How near an op is to what a person wrote: the forward pass, then what is of no pass (the weights' update). */
+static int nearness(const struct ids_item *item) {
+    return ids_is_backward(item->op_name) ? 0 : !strcmp(ids_pass_of(item->op_name), "forward") ? 2 : 1;
 }
 
 /* Of the ops of a group one with another shape tells its shapes for all: of the forward pass, which a person wrote,
  * else the one that changed most. */
 static int tells_more(const struct ids_cause *cause, const struct ids_cause *whole) {
-    if (is_reshaped(cause) != is_reshaped(whole)) return is_reshaped(cause);
+    if (is_reshaped(cause) != is_reshaped(whole)) return is_reshaped(cause) > is_reshaped(whole);
     if (is_reshaped(cause)) {
-        int own = ids_is_backward(cause->match->b->op_name), others = ids_is_backward(whole->match->b->op_name);
-        if (own != others) return others;
+        int own = nearness(cause->match->b), others = nearness(whole->match->b);
+        if (own != others) return own > others;
     }
     return fabs(cause->largest_ps) > fabs(whole->largest_ps);
 }
@@ -89,6 +96,8 @@ static void put_into(struct ids_entries *entries, size_t at, size_t part_at, enu
         whole->largest = part->largest;
         whole->match = part->match;
         whole->where = part->where;
+        whole->source = part->source;
+        whole->is_place_before = part->is_place_before;
     }
     whole->kind = kind;
     whole->culprit = name;
@@ -126,15 +135,43 @@ int ids_group_shapes(struct ids_entries *entries) {
 
 /* ---- scopes ---- */
 
-/* Of a combined collective, which is in several ("jit(f)/(gradients/psum:sync_stats/psum)"), the first. */
-static struct place place_of(struct ids_entries *entries, const struct ids_entry *entry) {
+static int is_path_end(char c) {
+    return !c || c == '/';
+}
+
+/* The path that both have in common. */
+static const char *around_both(struct ids_report *texts, const char *a, const char *b) {
+    size_t length = 0, end = 0;
+    for (; a[length] && a[length] == b[length]; length++) {
+        if (a[length] == '/') end = length;
+    }
+    if (is_path_end(a[length]) && is_path_end(b[length])) end = length;
+    return ids_report_text(texts, "%.*s", (int)end, a);
+}
+
+/* Of a combined collective, which is in several ("jit(f)/(gradients/psum:sync_stats/psum)"), the path that all have in
+ * common, else the first. */
+static const char *scope_of(struct ids_report *texts, const char *op_name) {
     char scope[IDS_SCOPE_BYTES];
-    const char *several = strstr(entry->op_name, "/(");
-    const char *first = several ? ids_report_text(entries->texts, "%.*s/%.*s", (int)(several - entry->op_name),
-                                                  entry->op_name, (int)strcspn(several + 2, ":)"), several + 2)
-                                : entry->op_name;
-    ids_scope_of(first, scope);
-    if (*scope) return (struct place){.scope = ids_report_text(entries->texts, "%s", scope), .is_scope = 1};
+    const char *several = strstr(op_name, "/("), *around = NULL, *first = NULL;
+    ids_scope_of(op_name, scope);
+    if (!several) return *scope ? ids_report_text(texts, "%s", scope) : NULL;
+    for (const char *at = several + 2; *at; at++) {
+        int length = (int)strcspn(at, ":)");
+        ids_scope_of(ids_report_text(texts, "%.*s/%.*s", (int)(several - op_name), op_name, length, at), scope);
+        const char *here = ids_report_text(texts, "%s", scope);
+        if (!first) first = here;
+        around = around ? around_both(texts, around, here) : here;
+        at += length;
+        if (*at != ':') break;
+    }
+    const char *found = around && *around ? around : first;
+    return found && *found ? found : NULL;
+}
+
+static struct place place_of(struct ids_entries *entries, const struct ids_entry *entry) {
+    const char *scope = scope_of(entries->texts, entry->op_name);
+    if (scope) return (struct place){.scope = scope, .is_scope = 1};
     size_t length = strcspn(entry->op_name, "/");
     return (struct place){.scope =
                               length ? ids_report_text(entries->texts, "%.*s", (int)length, entry->op_name) : NULL};
@@ -269,6 +306,8 @@ static int join_replaced(struct groups *groups) {
 struct named_scopes {
     const char *first, *second;
     size_t count;
+    const char *around;  /* the scope around all: "layer_1" of "layer_1/mlp" and "layer_1/norm"; "": there is none */
+    const char *program; /* that others are in; NULL: none */
 };
 
 static int take_scope(struct groups *groups, struct named_scopes *scopes, size_t i) {
@@ -279,6 +318,10 @@ static int take_scope(struct groups *groups, struct named_scopes *scopes, size_t
     if (*number == groups->count) return 0;
     *number = groups->count;
     *(scopes->count++ ? &scopes->second : &scopes->first) = scope;
+    if (!groups->places[i].is_scope)
+        scopes->program = scope;
+    else
+        scopes->around = scopes->around ? around_both(groups->entries->texts, scopes->around, scope) : scope;
     return 0;
 }
 
@@ -290,6 +333,9 @@ static const char *dimension_name(struct groups *groups, const struct named_scop
     if (!scopes->count) return change;
     if (scopes->count == 1) return ids_report_text(texts, "%s: %s", scopes->first, change);
     if (scopes->count == 2) return ids_report_text(texts, "%s, %s: %s", scopes->first, scopes->second, change);
+    if (scopes->around && *scopes->around)
+        return ids_report_text(texts, "%s%s%s: %s", scopes->around, scopes->program ? ", " : "",
+                               scopes->program ? scopes->program : "", change);
     return ids_report_text(texts, "%s and %zu more scopes: %s", scopes->first, scopes->count - 1, change);
 }
 

@@ -15,13 +15,13 @@ struct culprits {
 };
 
 /* By name alone: the line of a function moves from version to version. */
-static struct ids_culprit *culprit_named(struct culprits *culprits, const char *name, const char *where) {
+static struct ids_culprit *culprit_named(struct culprits *culprits, const char *name) {
     uint64_t *number = ids_keymap_at(&culprits->numbers, ids_key_of(ids_hash_bytes(name, strlen(name)), 1));
     if (!number) return NULL;
     if (*number) return &culprits->at[*number - 1];
     struct ids_culprit *culprit = IDS_PUSH(culprits->at, culprits->count, culprits->room);
     if (!culprit) return NULL;
-    *culprit = (struct ids_culprit){.name = name, .where = where};
+    *culprit = (struct ids_culprit){.name = name};
     *number = culprits->count;
     return culprit;
 }
@@ -32,8 +32,9 @@ static int add_run(struct culprits *culprits, const struct ids_side *side, const
     if (!ids_ledger_is_comparable(side, run)) return 0;
     for (size_t at = 0; ids_ledger_next(run, &at, &row);) {
         if (!row.culprit || strcmp(row.account, account) != 0) continue;
-        struct ids_culprit *culprit = culprit_named(culprits, row.culprit, row.where);
+        struct ids_culprit *culprit = culprit_named(culprits, row.culprit);
         if (!culprit) return -1;
+        if (!culprit->places[is_b]) culprit->places[is_b] = row.where;
         *(is_b ? &culprit->b_ps : &culprit->a_ps) += row.per_step_ps * scale * run->weight;
     }
     return 0;
@@ -53,6 +54,8 @@ int ids_culprit_find(const struct ids_side *a, double scale_a, const struct ids_
         if (change <= most) continue;
         most = change;
         *ret_culprit = culprits.at[i];
+        int is_b = ret_culprit->places[1] && !(ret_culprit->places[0] && ret_culprit->a_ps > ret_culprit->b_ps);
+        ret_culprit->where = ret_culprit->places[is_b];
     }
     free(culprits.at);
     ids_keymap_done(&culprits.numbers);

@@ -8,7 +8,8 @@
 #include "lib/compare/side.h"
 
 struct ids_culprit {
-    const char *name, *where; /* the reports' own texts; `where` may be NULL */
+    const char *name, *where; /* the reports' own texts; `where`, on the side of more time, may be NULL */
+    const char *places[2];    /* that, on each side */
     double a_ps, b_ps;        /* as parts are: per step (or window) and device */
 };
 

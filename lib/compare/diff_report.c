@@ -1,5 +1,6 @@
 /* diff_report.c - a diff as properties and tables, for JSON and CSV, and for the tables of the text. */
 #include "lib/base/counted.h"
+#include "lib/compare/cause_words.h"
 #include "lib/compare/diff.h"
 #include "lib/compare/held_changes.h"
 
@@ -56,6 +57,8 @@ static const struct ids_column_def cause_columns[] = {
     {"fingerprint_b", "fingerprint after", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"count_a", "executions before", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
     {"count_b", "executions after", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
+    {"source", "source", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"place_of", "place of", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def waterfall_def = {
     "waterfall",
@@ -69,7 +72,8 @@ static const struct ids_table_def waterfall_def = {
     "something else), shapes (the same of a program whose shapes changed alike), dimension (the same of what one "
     "dimension of the model changed), others (many "
     "small ones of an account), even (what all ops became slower or faster by), host (all time of the host, where the "
-    "Python tracer recorded one side alone), account (without culprits).",
+    "Python tracer recorded one side alone), account (without culprits). place_of: whose files where and source speak "
+    "of; before for what went or takes less time now.",
     0};
 
 static const struct ids_column_def structure_columns[] = {
@@ -85,7 +89,8 @@ static const struct ids_table_def structure_def = {
     structure_columns,
     COUNT_OF(structure_columns),
     "What the two sides compute differently, by their compiled programs, which is certain whatever the times are. "
-    "what: program, renamed; of a program's HLO (the report's table program_facts) input, donated, sharding, "
+    "what: program, renamed; renumbered: a numbered scope that side b calls otherwise, because others came or went "
+    "before it; of a program's HLO (the report's table program_facts) input, donated, sharding, "
     "collective, groups, custom_call, remat; batch or element_type where nearly all shapes changed alike; dimension "
     "where one changed in several ops; of the ops of a scope ops (how many), shape, executions, computation (other "
     "operands or attributes). count: of how many instructions or ops.",
@@ -299,95 +304,6 @@ static void list_headline(struct ids_diff *diff) {
     }
 }
 
-static int is_other(const char *a, const char *b) {
-    return *a && *b && strcmp(a, b) != 0;
-}
-
-/* With what the programs say that it does otherwise: "dot.2 (layer1), f32[8,2] to f32[8,4], 1 to 3 executions". */
-static const char *op_text(struct ids_report *texts, const struct ids_cause *cause) {
-    const struct ids_item *a = cause->match->a, *b = cause->match->b;
-    const char *text = cause->where ? ids_report_text(texts, "%s (%s)", cause->culprit, cause->where) : cause->culprit;
-    if (is_other(a->shape, b->shape)) text = ids_report_text(texts, "%s, %s \xe2\x86\x92 %s", text, a->shape, b->shape);
-    if (!ids_is_as_often(a->rate, b->rate))
-        text = ids_report_text(texts, "%s, %.3g \xe2\x86\x92 %.3g executions", text, a->rate, b->rate);
-    return text;
-}
-
-/* With how many others: "layers: 3 ops replaced by 5, and 12 beside them". */
-static const char *beside_text(struct ids_report *texts, const struct ids_cause *cause, const char *text) {
-    return cause->beside ? ids_report_text(texts, "%s, and %zu beside them", text, cause->beside) : text;
-}
-
-/* "layer1: 2 ops replaced by 5", "layer1: f32[8,2] to f32[8,4] and 3 more ops". */
-static const char *group_text(struct ids_report *texts, const struct ids_cause *cause, const char *who) {
-    size_t before = cause->removed + cause->changed, after = cause->added + cause->changed;
-    if (cause->kind == IDS_CAUSE_SHAPES) return ids_report_text(texts, "%s: %s", who, IDS_COUNTED(after, "op"));
-    if (!cause->changed && before * after == 0)
-        return ids_report_text(texts, "%s: %s %s%s%s", who, IDS_COUNTED(before + after, "op"),
-                               cause->added ? "added" : "removed", cause->is_made ? " by the compiler, mostly " : "",
-                               cause->is_made ? cause->largest : "");
-    const char *replaced = before == after
-                               ? ids_report_text(texts, "%s changed", IDS_COUNTED(after, "op"))
-                               : ids_report_text(texts, "%s replaced by %zu", IDS_COUNTED(before, "op"), after);
-    const struct ids_match *match = cause->match;
-    if (match && !is_other(match->a->shape, match->b->shape) && !ids_is_as_often(match->a->rate, match->b->rate))
-        return ids_report_text(texts, "%s: %s, %.3g \xe2\x86\x92 %.3g executions", who, replaced, match->a->rate,
-                               match->b->rate);
-    return match && is_other(match->a->shape, match->b->shape)
-               ? ids_report_text(texts, "%s: %s, %s \xe2\x86\x92 %s", who, replaced, match->a->shape, match->b->shape)
-               : ids_report_text(texts, "%s: %s", who, replaced);
-}
-
-/* A copy that went where an argument's memory may now take the result, or that came where it no longer may. */
-static const char *with_donation(struct ids_diff *diff, const struct ids_cause *cause, const char *text) {
-    const char *name = cause->kind == IDS_CAUSE_OP ? cause->culprit : cause->largest;
-    int is_gone = cause->is_in_a && !cause->is_in_b, is_new = cause->is_in_b && !cause->is_in_a;
-    if (cause->match || !name || strncmp(name, "copy", 4) != 0 || is_gone == is_new) return text;
-    for (size_t i = 0; i < diff->structure.count; i++) {
-        const struct ids_structure_row *row = &diff->structure.at[i];
-        if (strcmp(row->what, "donated") != 0 || !(is_gone ? row->after && !row->before : row->before && !row->after))
-            continue;
-        return ids_report_text(&diff->report, "%s: %s is %s", text, row->where ? row->where : "an argument",
-                               is_gone ? "donated" : "no longer donated");
-    }
-    return text;
-}
-
-static const char *time_text(struct ids_report *texts, double ps) {
-    char text[IDS_VALUE_ROOM];
-    ids_value_format(time_of(ps), text, sizeof text);
-    return ids_report_text(texts, "%s", text);
-}
-
-/* In words: "layer2: 12 ops added". */
-static const char *cause_text(struct ids_diff *diff, const struct ids_cause *cause) {
-    struct ids_report *texts = &diff->report;
-    const char *who = cause->culprit;
-    if (cause->kind == IDS_CAUSE_EVEN)
-        return ids_report_text(texts,
-                               "all %zu ops that both sides have take %+.1f %%: a clock, a power limit, or another "
-                               "load on the machine",
-                               cause->count, (cause->factor - 1) * 100);
-    if (cause->kind == IDS_CAUSE_HOST) return "all of it, of which the Python tracer recorded one side alone";
-    if (cause->kind == IDS_CAUSE_OTHERS) return ids_report_text(texts, "%zu small causes", cause->count);
-    if (cause->kind == IDS_CAUSE_ACCOUNT) return "all of it";
-    if (!who) return "culprit not known";
-    if (ids_cause_is_group(cause))
-        return beside_text(texts, cause, with_donation(diff, cause, group_text(texts, cause, who)));
-    if (cause->match) return op_text(texts, cause);
-    if (cause->hidden_ps > 0)
-        return ids_report_text(texts, "%s (%s), %s; for %s others waited for its core", who,
-                               cause->where ? cause->where : "in a callback", cause->is_in_b ? "new" : "gone",
-                               time_text(texts, cause->hidden_ps));
-    const char *fate = cause->is_in_a && cause->is_in_b ? ""
-                       : cause->kind != IDS_CAUSE_OP    ? ""
-                       : cause->is_in_b                 ? ", new"
-                                                        : ", gone";
-    return with_donation(diff, cause,
-                         cause->where ? ids_report_text(texts, "%s (%s)%s", who, cause->where, fate)
-                                      : ids_report_text(texts, "%s%s", who, fate));
-}
-
 static void list_waterfall(struct ids_diff *diff) {
     const struct ids_waterfall *waterfall = &diff->waterfall;
     double whole = waterfall->after_ps - waterfall->before_ps;
@@ -408,7 +324,7 @@ static void list_waterfall(struct ids_diff *diff) {
             ids_text_value(cause->account),
             ids_text_value(cause->culprit),
             ids_text_value(cause->where),
-            ids_text_value(is_rest ? "unexplained" : cause_text(diff, cause)),
+            ids_text_value(is_rest ? "unexplained" : ids_cause_words(cause, &diff->structure, &diff->report)),
             ids_text_value(is_rest ? "unexplained" : ids_cause_kind_name(cause->kind)),
             is_rest ? ids_no_value(IDS_UNIT_COUNT) : ids_int_value(IDS_UNIT_COUNT, ids_cause_is_structural(cause)),
             ids_text_value(is_rest ? NULL : ids_verdict_name(cause->verdict)),
@@ -419,6 +335,10 @@ static void list_waterfall(struct ids_diff *diff) {
             text_of(match ? match->b->fingerprint : NULL),
             match ? ids_real_value(IDS_UNIT_NUMBER, match->a->count) : ids_no_value(IDS_UNIT_NUMBER),
             match ? ids_real_value(IDS_UNIT_NUMBER, match->b->count) : ids_no_value(IDS_UNIT_NUMBER),
+            text_of(cause->source),
+            ids_text_value(!cause->where && !cause->source ? NULL
+                           : cause->is_place_before        ? "before"
+                                                           : "after"),
         };
         IDS_ROW(&diff->report, table, cause_columns, row);
     }

@@ -40,6 +40,10 @@ AGAIN = [replace(op, us=60 + (30 if number in (0, 5) else -28 if number in (2, 3
     [Op('again_fusion.%d' % number, 'layers/rematted_computation', 22, primitive='tanh%d' % number) for number in range(2)]
 
 
+BLOCKS = [Op('part_%d.%d' % (number, block), 'jvp(blocks)/block_%d/part_%d' % (block, number // 2), 30, shape='f32[%d,128]' % (32 + number), primitive='dot%d' % number)
+          for block in range(3) for number in range(6)]
+
+
 def unnamed(ops):
     return [replace(op, scope='jvp()' if 'jvp' in op.scope else 'x') for op in ops]
 
@@ -59,7 +63,7 @@ CASES = {
     'an op became three in another scope': (SOFTMAX, FLASH, 'work.compute', r'^attention: 1 op replaced by 3', 34, 'attention/flash', {}),
     'an argument is donated': (KEPT, GIVEN, 'work.compute', r'copy\.1 .*, gone: state is donated', -40, 'donated state', {}),
     'an argument is not donated': (GIVEN, KEPT, 'work.compute', r'copy\.1 .*, new: state is no longer donated', 40, 'donated state', {}),
-    'a loop computes again': (BASE + LOOP, BASE + AGAIN, 'work.compute', r'^layers: 2 ops added, and [2-6] beside them', None, 'layers', {}),
+    'a loop computes again': (BASE + LOOP, BASE + AGAIN, 'work.compute', r'^layers: 2 ops added, and [2-6] unchanged ops beside them', None, 'layers', {}),
     'the batch is twice as large': (BASE, training(us=80, rows=128), 'work.compute', 'batch', 540, 'batch', {}),
     'bf16': (BASE, training(us=24, dtype='bf16'), 'work.compute', r'bf16', -216, r'f32\S* .*bf16', {}),
     'a layer more': (BASE, training(5), 'work.compute', 'layer4', 130, 'layer4', {}),
@@ -68,6 +72,8 @@ CASES = {
     'a fusion is split': (CHAIN, SPLIT, 'work.compute', 'chain', 30, 'chain|split', {}),
     'ops without a scope': (unnamed(BASE), unnamed(ADAM), 'work.compute', r'adam_fusion|added', 36, r'^ops .*8 ops', {}),
     'an even slow-down': (BASE, times_of(BASE, 1.06), '', r'even|all ops|every op|clock|load', 33, None, {}),
+    'blocks of parts are wider': (BLOCKS, [replace(op, shape=op.shape.replace('128', '256'), us=2 * op.us) if 'block_1' in op.scope else op for op in BLOCKS],
+                                  'work.compute', r'^blocks/block_1: 128 → 256: 6 ops', 180, 'dimension.* 128 256', {}),
     'the input is late': (BASE, BASE, 'host.python|host.input', 'load_batch', 60, None, {'sleep_us': 60.0}),
 }
 failures = []
@@ -110,6 +116,30 @@ def check_equal(folder):
     check(called <= causes / 100 + 3, 'equal programs: %d of %d causes are called' % (called, causes))
 
 
+def check_places(folder):
+    """A function's place is that of the side on which it took the most time, and says so where it is the first one."""
+    more, less = (side(folder, name, BASE, 800 + number, sleep_us=us, sleeper=f'$data.py:{line} load_batch')
+                  for number, (name, us, line) in enumerate((('more', 60.0, 12), ('less', 30.0, 19))))
+    for a, b, words, of in ((more, less, 'load_batch (before: data.py:12)', 'before'), (less, more, 'load_batch (data.py:12)', 'after')):
+        first = rows(compared(a, b), 'waterfall')[0]
+        check(first['cause'] == words and first['place_of'] == of, 'a place of %s: said %s' % (of, first))
+        parts = [part['where'] for part in rows(compared(a, b), 'parts') if part['part'] == first['account']]
+        check(parts == ['data.py:12'], 'a place of the parts: %s' % parts)
+
+
+def check_renamed(folder):
+    """A function with another name, the only new one of its file and class, is the one that is gone from there."""
+    before = side(folder, 'old', BASE, 820, sleep_us=60.0, sleeper='$data.py:12 load_batch')
+    after = side(folder, 'new', BASE, 821, sleep_us=90.0, sleeper='$data.py:19 load_rows')
+    other = side(folder, 'other', BASE, 822, sleep_us=90.0, sleeper='$rows.py:19 load_rows')
+    first = rows(compared(before, after), 'waterfall')[0]
+    check(first['cause'] == 'load_rows, before load_batch (data.py:19)', 'a renamed function: said %s' % first)
+    another = side(folder, 'another', BASE, 823, sleep_us=90.0, sleeper='$data.py:19 Rows.load')
+    for name, place, after in (('load_rows', 'rows.py:19', other), ('Rows.load', 'data.py:19', another)):
+        found = [row['cause'] for row in rows(compared(before, after), 'waterfall')]
+        check(f'{name} ({place})' in found and 'load_batch (before: data.py:12)' in found, 'another function: said %s' % found)
+
+
 def check_one_a_side(folder):
     """One recording a side, of ops that vary by 5 % from recording to recording: nothing is said flat."""
     for number in range(10):
@@ -126,6 +156,8 @@ def main():
             check_case(folder, name, number)
         check_equal(folder)
         check_one_a_side(folder)
+        check_places(folder)
+        check_renamed(folder)
     print('\n'.join(failures))
     print('%d cases, %d failures' % (len(CASES), len(failures)))
     return failures != []

@@ -1,0 +1,130 @@
+#include "lib/compare/cause_words.h"
+
+#include "lib/base/counted.h"
+#include "lib/compare/sums.h"
+#include "lib/hlo/scope.h"
+
+#include <math.h>
+#include <string.h>
+
+static int is_other(const char *a, const char *b) {
+    return *a && *b && strcmp(a, b) != 0;
+}
+
+/* A line that side b's file may not have any more is said to be of before. */
+static const char *side_of_place(const struct ids_cause *cause) {
+    return cause->is_place_before ? "before: " : "";
+}
+
+/* "train.py:17" of ops that no scope names; else NULL. */
+static const char *line_of(const struct ids_cause *cause) {
+    char scope[IDS_SCOPE_BYTES] = "";
+    if (cause->where) ids_scope_of(cause->where, scope);
+    if (!cause->source || *scope) return NULL;
+    const char *slash = strrchr(cause->source, '/');
+    return slash ? slash + 1 : cause->source;
+}
+
+static const char *shapes_text(struct ids_report *texts, const struct ids_match *match, const char *text,
+                               const char *between) {
+    const char *a = match->a->shape, *b = match->b->shape;
+    ids_shapes_told(texts, &a, &b);
+    return ids_report_text(texts, "%s%s%s \xe2\x86\x92 %s", text, between, a, b);
+}
+
+/* "dot.2 (layer1)", "dot.2 (jit(f)/dot_general, train.py:17)" */
+static const char *single_text(struct ids_report *texts, const struct ids_cause *cause) {
+    const char *line = line_of(cause);
+    if (!cause->where) return cause->culprit;
+    if (line) return ids_report_text(texts, "%s (%s, %s%s)", cause->culprit, cause->where, side_of_place(cause), line);
+    const char *side = cause->kind == IDS_CAUSE_OP ? "" : side_of_place(cause);
+    return ids_report_text(texts, "%s (%s%s)", cause->culprit, side, cause->where);
+}
+
+/* With what the programs say that it does otherwise: "dot.2 (layer1), f32[8,2] to f32[8,4], 1 to 3 executions". */
+static const char *op_text(struct ids_report *texts, const struct ids_cause *cause) {
+    const struct ids_item *a = cause->match->a, *b = cause->match->b;
+    const char *text = single_text(texts, cause);
+    if (is_other(a->shape, b->shape)) text = shapes_text(texts, cause->match, text, ", ");
+    if (!ids_is_as_often(a->rate, b->rate))
+        text = ids_report_text(texts, "%s, %.3g \xe2\x86\x92 %.3g executions", text, a->rate, b->rate);
+    return text;
+}
+
+/* With the line, where no scope names it, and with how many others: "layers: 3 ops replaced by 5, and 12 unchanged ops
+ * beside them". */
+static const char *beside_text(struct ids_report *texts, const struct ids_cause *cause, const char *text) {
+    const char *line = cause->kind == IDS_CAUSE_SHAPES ? NULL : line_of(cause);
+    if (line)
+        text = ids_report_text(texts, "%s, mostly at %s%s", text, line, cause->is_place_before ? " (before)" : "");
+    return cause->beside ? ids_report_text(texts, "%s, and %zu unchanged op%s beside them", text, cause->beside,
+                                           cause->beside == 1 ? "" : "s")
+                         : text;
+}
+
+/* "layer1: 2 ops replaced by 5", "layer1: f32[8,2] to f32[8,4] and 3 more ops". */
+static const char *group_text(struct ids_report *texts, const struct ids_cause *cause, const char *who) {
+    size_t before = cause->removed + cause->changed, after = cause->added + cause->changed;
+    if (cause->kind == IDS_CAUSE_SHAPES) return ids_report_text(texts, "%s: %s", who, IDS_COUNTED(after, "op"));
+    if (!cause->changed && before * after == 0)
+        return ids_report_text(texts, "%s: %s %s%s%s", who, IDS_COUNTED(before + after, "op"),
+                               cause->added ? "added" : "removed", cause->is_made ? " by the compiler, mostly " : "",
+                               cause->is_made ? cause->largest : "");
+    const char *replaced = before == after
+                               ? ids_report_text(texts, "%s changed", IDS_COUNTED(after, "op"))
+                               : ids_report_text(texts, "%s replaced by %zu", IDS_COUNTED(before, "op"), after);
+    const struct ids_match *match = cause->match;
+    if (match && !is_other(match->a->shape, match->b->shape) && !ids_is_as_often(match->a->rate, match->b->rate))
+        return ids_report_text(texts, "%s: %s, %.3g \xe2\x86\x92 %.3g executions", who, replaced, match->a->rate,
+                               match->b->rate);
+    const char *text = ids_report_text(texts, "%s: %s", who, replaced);
+    return match && is_other(match->a->shape, match->b->shape) ? shapes_text(texts, match, text, ", ") : text;
+}
+
+/* A copy that went where an argument's memory may now take the result, or that came where it no longer may. */
+static const char *with_donation(struct ids_report *texts, const struct ids_structure *structure,
+                                 const struct ids_cause *cause, const char *text) {
+    const char *name = cause->kind == IDS_CAUSE_OP ? cause->culprit : cause->largest;
+    int is_gone = cause->is_in_a && !cause->is_in_b, is_new = cause->is_in_b && !cause->is_in_a;
+    if (cause->match || !name || strncmp(name, "copy", 4) != 0 || is_gone == is_new) return text;
+    for (size_t i = 0; i < structure->count; i++) {
+        const struct ids_structure_row *row = &structure->at[i];
+        if (strcmp(row->what, "donated") != 0 || !(is_gone ? row->after && !row->before : row->before && !row->after))
+            continue;
+        return ids_report_text(texts, "%s: %s is %s", text, row->where ? row->where : "an argument",
+                               is_gone ? "donated" : "no longer donated");
+    }
+    return text;
+}
+
+static const char *time_text(struct ids_report *texts, double ps) {
+    char text[IDS_VALUE_ROOM];
+    ids_value_format(ids_int_value(IDS_UNIT_TIME, (int64_t)llround(ps)), text, sizeof text);
+    return ids_report_text(texts, "%s", text);
+}
+
+const char *ids_cause_words(const struct ids_cause *cause, const struct ids_structure *structure,
+                            struct ids_report *texts) {
+    const char *who = cause->culprit;
+    if (cause->kind == IDS_CAUSE_EVEN)
+        return ids_report_text(texts,
+                               "all %zu ops that both sides have take %+.1f %%: a clock, a power limit, or another "
+                               "load on the machine",
+                               cause->count, (cause->factor - 1) * 100);
+    if (cause->kind == IDS_CAUSE_HOST) return "all of it, of which the Python tracer recorded one side alone";
+    if (cause->kind == IDS_CAUSE_OTHERS) return ids_report_text(texts, "%zu small causes", cause->count);
+    if (cause->kind == IDS_CAUSE_ACCOUNT) return "all of it";
+    if (!who) return "culprit not known";
+    if (ids_cause_is_group(cause))
+        return beside_text(texts, cause, with_donation(texts, structure, cause, group_text(texts, cause, who)));
+    if (cause->match) return op_text(texts, cause);
+    if (cause->hidden_ps > 0)
+        return ids_report_text(texts, "%s (%s), %s; for %s others waited for its core", who,
+                               cause->where ? cause->where : "in a callback", cause->is_in_b ? "new" : "gone",
+                               time_text(texts, cause->hidden_ps));
+    const char *fate = cause->is_in_a && cause->is_in_b ? ""
+                       : cause->kind != IDS_CAUSE_OP    ? ""
+                       : cause->is_in_b                 ? ", new"
+                                                        : ", gone";
+    return with_donation(texts, structure, cause, ids_report_text(texts, "%s%s", single_text(texts, cause), fate));
+}
