@@ -216,6 +216,7 @@ static struct ids_remedy remedy_of_piece(const struct ids_adviser *adviser, cons
                                    .time_ps = piece->time_ps,
                                    .both_ways = piece->both_ways_ps > 0,
                                    .reason = reason,
+                                   .is_round_trip = piece->is_round_trip,
                                    .is_even = piece->account == IDS_COMM_WAIT && ids_work_is_even(adviser->analysis),
                                    .is_uneven = steps && (ids_recurs_in_few(&piece->recurs, steps) ||
                                                           ids_recurs_unevenly(&piece->recurs, steps))});

@@ -12,7 +12,7 @@ struct part {
 };
 
 /* What one function of the program has, of the accounts of `kinds`. */
-enum { KINDS = IDS_PIECE_PARTS };
+enum { KINDS = 4 };
 static const enum ids_account kinds[KINDS] = {IDS_HOST_SYNC, IDS_HOST_PYTHON, IDS_HOST_DISPATCH, IDS_DEVICE_QUEUE};
 struct function {
     struct part parts[KINDS];

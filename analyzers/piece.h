@@ -12,7 +12,7 @@ struct ids_piece_part {
     const struct ids_ledger_entry *most; /* that has most of it */
     int64_t most_ps;
 };
-enum { IDS_PIECE_PARTS = 4 };
+enum { IDS_PIECE_PARTS = 6 };
 
 struct ids_piece {
     enum ids_account account;            /* that has most of it */
@@ -26,6 +26,7 @@ struct ids_piece {
     struct ids_piece_part parts[IDS_PIECE_PARTS]; /* by account, the longest first */
     size_t part_count;
     size_t culprits;
+    int is_round_trip;             /* of data that goes to the host and comes back */
     int is_joined;                 /* of several culprits, of which one has a place: not each of them is `most` */
     uint64_t intervals;            /* of all devices */
     int64_t recorded_ps, known_ps; /* of its entries on all devices: what events cover, and all of it */

@@ -1,5 +1,6 @@
 #include "analyzers/pieces.h"
 
+#include "analyzers/data_lines.h"
 #include "analyzers/joint_causes.h"
 #include "lib/analysis/host_time.h"
 #include "lib/analysis/step_sums.h"
@@ -353,7 +354,7 @@ static int has_no_own_place(const struct ids_piece *piece) {
     return !piece->most->where || piece->account == IDS_HOST_COMPILE;
 }
 
-static void join(struct ids_piece *longest, struct ids_piece *other) {
+void ids_piece_join(struct ids_piece *longest, struct ids_piece *other) {
     take_piece(longest, other);
     ids_sum(&longest->most_ps, other->time_ps);
     longest->intervals += other->intervals;
@@ -372,7 +373,7 @@ static void join_places(struct ids_pieces *pieces, size_t count) {
             if (placed->account != bare->account || placed->most->culprit != bare->most->culprit ||
                 !placed->most->where)
                 continue;
-            join(placed, bare);
+            ids_piece_join(placed, bare);
             break;
         }
     }
@@ -392,33 +393,10 @@ static void join_awaited(const struct ids_trace *trace, struct ids_pieces *piece
         uint64_t function = awaited_function(trace, &pieces->at[i]);
         for (size_t k = 0; function && k < i; k++) {
             if (awaited_function(trace, &pieces->at[k]) != function) continue;
-            join(&pieces->at[k], &pieces->at[i]);
+            ids_piece_join(&pieces->at[k], &pieces->at[i]);
             pieces->at[k].is_joined = 1;
             break;
         }
-    }
-}
-
-/* Of what puts data on the device; the other way is mended elsewhere. */
-static int is_of_upload(const struct ids_ledger *ledger, const struct ids_piece *piece) {
-    return piece->account == IDS_HOST_STAGING && piece->scope == IDS_REMEDY_OF_CULPRIT && piece->time_ps &&
-           piece->most->culprit && !ids_remedy_is_fetch(ids_strings_z(&ledger->texts, piece->most->culprit));
-}
-
-/* The client's threads go on with what a line of the program hands over, and no place is known of what they do. Where
- * there is one such line alone, it is that one's. */
-static void join_uploads(const struct ids_ledger *ledger, struct ids_pieces *pieces, size_t count) {
-    struct ids_piece *placed = NULL;
-    size_t lines = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_of_upload(ledger, &pieces->at[i]) || !pieces->at[i].most->where) continue;
-        placed = &pieces->at[i];
-        lines++;
-    }
-    for (size_t i = 0; lines == 1 && i < count; i++) {
-        if (!is_of_upload(ledger, &pieces->at[i]) || pieces->at[i].most->where) continue;
-        join(placed, &pieces->at[i]);
-        placed->is_joined = 1;
     }
 }
 
@@ -454,7 +432,7 @@ int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_
     while (worth < pieces.count && pieces.at[worth].time_ps >= pieces.time_ps / 1000) worth++;
     join_places(&pieces, worth);
     join_awaited(analysis->trace, &pieces, worth);
-    join_uploads(&analysis->ledger, &pieces, worth);
+    ids_data_lines_join(analysis, &pieces, worth);
     if (worth) qsort(pieces.at, worth, sizeof *pieces.at, most_first);
     for (size_t i = 0; i < worth; i++) {
         struct ids_piece *piece = &pieces.at[i];

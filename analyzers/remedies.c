@@ -166,6 +166,10 @@ static int moves_donated(const struct ids_circumstances *about) {
     return about->only_moves && about->donates;
 }
 
+static int comes_back(const struct ids_circumstances *about) {
+    return about->is_round_trip;
+}
+
 static int goes_both_ways(const struct ids_circumstances *about) {
     return about->both_ways;
 }
@@ -350,6 +354,13 @@ static int logs(const struct ids_circumstances *about) {
 
 /* --- sentences -------------------------------------------------------------------------------------------------- */
 
+#define ROUND_TRIP "Data goes from the device to the host and back, and the device waits"
+#define KEEP_THERE                                                                                           \
+    {"compute on the device what the host does with it (jax.numpy, under jit) and keep it there; else do it " \
+     "every n steps",                                                                                        \
+     "compute on the device what the host does with it and keep it there (no .cpu() and .cuda() of one "     \
+     "tensor); else do it every n steps",                                                                    \
+     "compute on the device what the host does with it and keep it there; else do it every n steps", NULL}
 #define FETCH_LESS                                                                                          \
     "fetch what is needed in one call (jax.device_get of all of it) every n steps, begin it early "         \
     "(copy_to_host_async), and keep on the device what only the next step needs",                           \
@@ -402,6 +413,7 @@ static const struct sentence {
       "more DataLoader workers with pin_memory and a larger prefetch_factor, or make loading cheaper",
       "end the input pipeline with prefetch(AUTOTUNE), map in parallel, or make it cheaper",
       "prepare more ahead on other threads, or make loading cheaper"}},
+    {IDS_HOST_SYNC, comes_back, ROUND_TRIP, KEEP_THERE},
     {IDS_HOST_SYNC, NULL, "The host waits for the device before it launches more",
      {"keep results on the device (no float(), np.asarray or block_until_ready in each step) and read metrics every "
       "n steps",
@@ -409,6 +421,7 @@ static const struct sentence {
       "non_blocking",
       "do not fetch values in each step; read metrics every n steps",
       "avoid synchronous copies and device-wide synchronization in each step; use streams and events"}},
+    {IDS_HOST_STAGING, comes_back, ROUND_TRIP, KEEP_THERE},
     {IDS_HOST_STAGING, fetches, "The device waits while results are fetched to the host", {FETCH_LESS}},
     {IDS_HOST_STAGING, NULL, "The device waits for data to be put on it",
      {"where it is the same in each step, device_put once, before the loop; else ahead of the step on another thread; "
@@ -655,6 +668,13 @@ struct ids_remedy ids_remedy_of(const struct ids_circumstances *about) {
 
 int ids_remedy_is_fetch(const char *culprit) {
     return fetches(&(struct ids_circumstances){.culprit = culprit});
+}
+
+int ids_remedy_takes_values(const char *culprit) {
+    static const char *const methods[] = {"__float__", "__int__", "__bool__", "__index__", "_value", NULL};
+    if (!culprit) return 0;
+    return ids_remedy_is_fetch(culprit) || is_any(culprit, methods) ||
+           ids_python_function_needs_values((struct ids_text){culprit, (uint32_t)strlen(culprit)});
 }
 
 int ids_remedy_is_fewer_launches(const struct ids_circumstances *about) {

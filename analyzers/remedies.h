@@ -30,6 +30,7 @@ struct ids_circumstances {
     int both_ways;        /* of copy.h2d: copies to the host run at the same time */
     const char *reason;   /* of host.compile: why the culprit was compiled again; NULL unknown */
     int only_moves;       /* of work.compute: the op copies or transposes, and computes nothing */
+    int is_round_trip;    /* of host.sync and host.staging: the same data goes to the host and comes back */
     int is_mixed;         /* of work.compute: ops of one name in several programs, which compute different things */
     int is_even;          /* of comm.wait: all devices do the same work */
     int lacks_cores;      /* the threads that are a CPU's devices often waited for a core */
@@ -50,6 +51,9 @@ int ids_waits_for_core(const char *culprit);
 
 /* A culprit of host.staging that gets data from the device, where the others put it there. */
 int ids_remedy_is_fetch(const char *culprit);
+
+/* A culprit of host.sync that waits for values, or of host.staging that gets them: float, asarray, device_get. */
+int ids_remedy_takes_values(const char *culprit);
 
 /* Of dispatch and of the queue on a CPU: each launch is small, and fewer of them are what helps. */
 int ids_remedy_is_fewer_launches(const struct ids_circumstances *about);

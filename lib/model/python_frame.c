@@ -210,15 +210,19 @@ static int blocks(struct ids_text name) {
            IS_IN(frame.function, calls);
 }
 
-int ids_python_call_needs_values(struct ids_text name) {
+int ids_python_function_needs_values(struct ids_text function) {
     static const char *const calls[] = {"array",   "asanyarray",  "asarray", "ascontiguousarray",
                                         "asnumpy", "bool",        "copy",    "copyto",
                                         "float",   "from_dlpack", "int",     "item",
                                         "numpy",   "print",       "repr",    "str",
                                         "tolist"};
+    return IS_IN(function, calls);
+}
+
+int ids_python_call_needs_values(struct ids_text name) {
     struct ids_python_frame frame;
     return ids_text_begins(name, "$") && ids_python_frame_of(name, &frame) && !frame.file.length &&
-           IS_IN(frame.function, calls);
+           ids_python_function_needs_values(frame.function);
 }
 
 int ids_python_frame_launches(struct ids_text name) {

@@ -69,5 +69,7 @@ int ids_python_package_is_known(struct ids_text package);
 /* Whether a call of something built in, "$np asarray", needs the values of what it is given: those of an array on a
  * device are there when the device has made them. */
 int ids_python_call_needs_values(struct ids_text name);
+/* The same by the function alone: "asarray". */
+int ids_python_function_needs_values(struct ids_text function);
 
 #endif

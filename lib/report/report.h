@@ -160,7 +160,7 @@ struct ids_advice_part {
     const char *account;
     double share; /* of the saving */
 };
-enum { IDS_ADVICE_PARTS = 4 };
+enum { IDS_ADVICE_PARTS = 6 };
 
 struct ids_advice {
     /* By how much a step would become shorter (the window when there are no steps) if it were gone; -1 unknown.

@@ -1,0 +1,108 @@
+#include "analyzers/data_lines.h"
+
+#include "lib/base/saturate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum way { NO_WAY, TO_DEVICE, TO_HOST };
+
+struct lines {
+    const struct ids_analysis *analysis;
+    struct ids_pieces *pieces;
+    size_t count;
+};
+
+static const char *text_of(const struct lines *lines, uint32_t text) {
+    return text ? ids_strings_z(&lines->analysis->ledger.texts, text) : "";
+}
+
+/* Which way a piece moves data; a wait for other things than values moves none. */
+static enum way way_of(const struct lines *lines, const struct ids_piece *piece) {
+    const struct ids_ledger_entry *most = piece->most;
+    if (piece->scope != IDS_REMEDY_OF_CULPRIT || !piece->time_ps || !most->culprit) return NO_WAY;
+    const char *culprit = text_of(lines, most->culprit);
+    if (piece->account == IDS_HOST_STAGING) return ids_remedy_is_fetch(culprit) ? TO_HOST : TO_DEVICE;
+    return piece->account == IDS_HOST_SYNC && ids_remedy_takes_values(culprit) ? TO_HOST : NO_WAY;
+}
+
+/* What else the line does: it waits, or runs the Python between its calls, whose place is "train.py:7" where the line's
+ * is "train.py:7 load". Of a function that runs longer in Python than a quarter of that, other lines may be meant. */
+static int is_of_line(const struct lines *lines, const struct ids_piece *line, const struct ids_piece *other) {
+    const struct ids_ledger_entry *most = other->most;
+    if (other->scope != IDS_REMEDY_OF_CULPRIT || !other->time_ps || !most->where) return 0;
+    if (way_of(lines, other) != NO_WAY && way_of(lines, other) != way_of(lines, line)) return 0;
+    if (other->account == IDS_HOST_SYNC || other->account == IDS_HOST_STAGING) return most->where == line->most->where;
+    if (other->account != IDS_HOST_PYTHON || !most->function || other->time_ps > line->time_ps / 4) return 0;
+    const char *place = text_of(lines, line->most->where), *python = text_of(lines, most->where);
+    size_t length = strlen(python);
+    return !strncmp(place, python, length) && place[length] == ' ' &&
+           !strcmp(place + length + 1, text_of(lines, most->culprit));
+}
+
+/* The longest of a line gives the piece its words; a wait for nothing in particular has none of its own. */
+static void join_lines(const struct lines *lines) {
+    struct ids_piece *at = lines->pieces->at;
+    for (size_t i = 0; i < lines->count; i++) {
+        if (way_of(lines, &at[i]) == NO_WAY || !at[i].most->where) continue;
+        for (size_t k = 0; k < lines->count; k++) {
+            if (k != i && is_of_line(lines, &at[i], &at[k])) ids_piece_join(&at[i], &at[k]);
+        }
+    }
+}
+
+/* The one line that moves data that way; NULL: none does, or several do. */
+static struct ids_piece *only_line(const struct lines *lines, enum way way) {
+    struct ids_piece *only = NULL;
+    for (size_t i = 0; i < lines->count; i++) {
+        struct ids_piece *piece = &lines->pieces->at[i];
+        if (way_of(lines, piece) != way || !piece->most->where) continue;
+        if (only) return NULL;
+        only = piece;
+    }
+    return only;
+}
+
+/* Copies whose line is not known, or is that one; an op's own (offloaded arrays) are another cause. */
+static int is_copied_by(const struct ids_piece *line, const struct ids_piece *copies, enum way way) {
+    if (copies->scope != IDS_REMEDY_OF_ACCOUNT || !copies->time_ps || copies->both_ways_ps) return 0;
+    if (copies->account != (way == TO_HOST ? IDS_COPY_D2H : IDS_COPY_H2D) || copies->most->op) return 0;
+    return !copies->most->where || copies->most->where == line->most->where;
+}
+
+/* What the client's threads do for a line has no place: where one line alone moves data that way, it is that one's, and
+ * so are the copies. */
+static void join_copies(const struct lines *lines, enum way way) {
+    struct ids_piece *line = only_line(lines, way);
+    for (size_t i = 0; line && i < lines->count; i++) {
+        struct ids_piece *piece = &lines->pieces->at[i];
+        int is_bare = way_of(lines, piece) == way && !piece->most->where;
+        if (!is_bare && !is_copied_by(line, piece, way)) continue;
+        ids_piece_join(line, piece);
+        line->is_joined = 1;
+    }
+}
+
+/* As many bytes go to the host as come back, within a percent: an array is looked at there, or cut. */
+static int comes_back(const struct ids_busy *busy) {
+    int64_t to_host = 0, to_device = 0;
+    struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (event->kind != IDS_KIND_COPY || event->value <= 0) continue;
+        if (event->direction == IDS_D2H) ids_sum(&to_host, event->value);
+        if (event->direction == IDS_H2D) ids_sum(&to_device, event->value);
+    }
+    return to_host && llabs(to_host - to_device) <= to_host / 100;
+}
+
+void ids_data_lines_join(const struct ids_analysis *analysis, struct ids_pieces *pieces, size_t count) {
+    const struct lines lines = {analysis, pieces, count};
+    join_lines(&lines);
+    join_copies(&lines, TO_DEVICE);
+    join_copies(&lines, TO_HOST);
+    struct ids_piece *there = only_line(&lines, TO_HOST), *back = only_line(&lines, TO_DEVICE);
+    if (!there || !back || !there->most->function || there->most->function != back->most->function) return;
+    if (!comes_back(&analysis->busy[pieces->decider])) return;
+    ids_piece_join(there, back);
+    there->is_joined = there->is_round_trip = 1;
+}
