@@ -252,6 +252,40 @@ static struct ids_remedy remedy_of_function(const struct ids_adviser *adviser, c
     return remedy ? (struct ids_remedy){"One function holds the device up in several ways", remedy} : words;
 }
 
+/* The wait that comes between launches: of these on an accelerator a good part is only as long because the host does
+ * not run ahead of its device. NULL: there is none, or what it holds up is little beside the launches. */
+static const struct ids_piece *wait_between(const struct ids_adviser *adviser, const struct ids_piece *launches) {
+    enum { OFTEN = 15, OF_LAUNCHES = 4, OF_TIME = 10 }; /* one wait may be cut into ten intervals */
+    const struct ids_pieces *pieces = &adviser->pieces;
+    uint64_t steps = adviser->analysis->steps.count, devices = adviser->analysis->busy_count,
+             least = OFTEN * (steps ? steps : 1) * devices;
+    if (launches->account != IDS_HOST_DISPATCH || launches->scope != IDS_REMEDY_OF_ACCOUNT) return NULL;
+    if (adviser->analysis->busy[pieces->decider].device->kind == IDS_DEVICE_CPU) return NULL;
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct ids_piece *wait = &pieces->at[i];
+        if (wait->account != IDS_HOST_SYNC || wait->scope != IDS_REMEDY_OF_CULPRIT || !wait->most->culprit) continue;
+        if (wait->time_ps < launches->time_ps / OF_TIME) return NULL; /* the others are shorter still */
+        uint64_t times = wait->most->intervals;
+        if (times >= least && times >= launches->most->intervals / OF_LAUNCHES) return wait;
+    }
+    return NULL;
+}
+
+/* To be rid of the waits comes first: without them some of what launching takes is hidden behind the device's work. */
+static struct ids_remedy remedy_of_launches(const struct ids_adviser *adviser, const struct ids_piece *piece,
+                                            struct ids_remedy words) {
+    const struct ids_piece *wait = wait_between(adviser, piece);
+    if (!wait) return words;
+    const char *call = ids_say_name(adviser, ids_adviser_text(adviser, wait->most->culprit),
+                                    ids_adviser_text(adviser, wait->most->where));
+    return (struct ids_remedy){
+        "The host launches a little and waits for it, again and again, so that the device waits for each launch",
+        ids_report_text(adviser->report,
+                        "first take the wait out of the loop: %s, once every n steps, so that the host launches ahead; "
+                        "and %s",
+                        call, words.remedy)};
+}
+
 /* "step (train.py)" of "step (src/train.py)" */
 static const char *say_function(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     const char *function = ids_adviser_text(adviser, piece->most->function);
@@ -381,6 +415,7 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
     const char *reason = say_reason(adviser, piece->account, culprit);
     struct ids_remedy words = remedy_of_piece(adviser, piece, reason);
     if (piece->scope == IDS_REMEDY_OF_FUNCTION) words = remedy_of_function(adviser, piece, words);
+    if (words.problem) words = remedy_of_launches(adviser, piece, words);
     int64_t waited_ps = ids_adviser_per_step(adviser, waited_by_others(adviser, piece));
     const char *rank = say_rank(adviser, piece, waited_ps);
     if (!words.problem) return;

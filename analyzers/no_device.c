@@ -1,6 +1,7 @@
 #include "analyzers/no_device.h"
 
 #include "lib/analysis/idle_names.h"
+#include "lib/base/counted.h"
 #include "lib/base/keymap.h"
 #include "lib/base/saturate.h"
 #include "lib/model/doings.h"
@@ -72,14 +73,20 @@ static int look_at_thread(const struct ids_trace *trace, const struct ids_track 
     return failed ? -1 : 0;
 }
 
-/* At level 0 of the host's tracer nothing is recorded of XLA's CPU client: it may have worked all of the time. */
-static const char *say_no_device(const struct ids_trace *trace) {
-    return trace->tracer_host == 0 ? "With --host-tracer 0 nothing is recorded of what a CPU device does"
-                                   : "No device did anything while the window was open";
+/* At level 0 of the host's tracer nothing is recorded of XLA's CPU client: it may have worked all of the time. And a
+ * device that was given work did it, whether the file has that or not. */
+static const char *say_no_device(const struct ids_trace *trace, uint64_t launches, struct ids_report *report) {
+    if (trace->tracer_host == 0) return "With --host-tracer 0 nothing is recorded of what a CPU device does";
+    if (!launches) return "No device did anything while the window was open";
+    return ids_report_text(report,
+                           "The device's events are missing: the host recorded %s that gave it work, and the file has "
+                           "nothing of what it did. Let nothing else profile the device meanwhile (another profiler, a "
+                           "debugger), see whether the system allows it (idsprof doctor), and record again",
+                           IDS_COUNTED(launches, "call"));
 }
 
 static void advise(const struct ids_trace *trace, struct ids_idle_names *names, const struct most *most,
-                   struct ids_report *report) {
+                   uint64_t launches, struct ids_report *report) {
     struct ids_text culprit, where, recorded;
     enum ids_account account = (enum ids_account)trace->doings[most->doing].account;
     ids_idle_name(names, account, ids_name_of_doing(most->doing, IDS_AS_IT_IS), &culprit, &where, &recorded);
@@ -94,7 +101,8 @@ static void advise(const struct ids_trace *trace, struct ids_idle_names *names, 
         .culprit = who,
         .where = place,
         .what =
-            ids_report_text(report, "%s: the program %s %s%s%s%s", say_no_device(trace),
+            ids_report_text(report, "%s%s the program %s %s%s%s%s", say_no_device(trace, launches, report),
+                            trace->tracer_host && launches ? "; meanwhile" : ":",
                             most->waits ? "waited in" : "was in", who, *place ? " (" : "", place, *place ? ")" : ""),
         .evidence = ids_report_text(report, "%s of the %s for which its thread was seen", in, of),
         .explain = "device.utilization",
@@ -102,18 +110,32 @@ static void advise(const struct ids_trace *trace, struct ids_idle_names *names, 
     ids_report_advice(report, &advice);
 }
 
+/* Nobody is seen in the program's own functions: what is missing is told all the same. */
+static void advise_on_missing(const struct ids_trace *trace, uint64_t launches, struct ids_report *report) {
+    if (!launches) return;
+    ids_report_advice(report, &(struct ids_advice){.saves_ps = -1,
+                                                   .what = say_no_device(trace, launches, report),
+                                                   .evidence = ids_report_text(report, "%s, and no event of a device",
+                                                                               IDS_COUNTED(launches, "call")),
+                                                   .explain = "device.utilization"});
+}
+
 int ids_no_device_advise(const struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     struct most most = {IDS_NO_DOING, 0, 0, 0};
+    const uint64_t launches = ids_calls_for_devices(trace);
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *track = &trace->tracks[t];
         if (track->role != IDS_TRACK_HOST || !track->timeline.count) continue;
         if (look_at_thread(trace, track, &most)) return ids_no_memory(err);
     }
-    if (most.doing == IDS_NO_DOING) return 0;
+    if (most.doing == IDS_NO_DOING) {
+        advise_on_missing(trace, launches, report);
+        return 0;
+    }
     struct ids_idle_names names;
     int failed = ids_idle_names_init(&names, trace);
-    if (!failed) advise(trace, &names, &most, report);
+    if (!failed) advise(trace, &names, &most, launches, report);
     ids_idle_names_done(&names);
     return failed ? ids_no_memory(err) : 0;
 }

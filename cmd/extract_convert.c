@@ -111,7 +111,7 @@ static int take_accounts(struct ids_extraction *extraction, const struct ids_tra
     int code = ids_extract_accounts_of(&extraction->engine, trace, accounts, err);
     if (code) return ids_error_at(err, "'%s'", extraction->run->path);
     if (!accounts->device_count)
-        extraction->lack_of_accounts = "; no device did anything, so there are no accounts";
+        extraction->lack_of_accounts = "; no event of a device is recorded, so there are no accounts";
     else if (accounts->is_part)
         extraction->lack_of_accounts = "; accounts cover only the first part of the run, which fits in memory";
     return 0;

@@ -224,6 +224,25 @@ int64_t ids_windows_total(const struct ids_analysis *analysis) {
     return total_ps;
 }
 
+uint64_t ids_calls_for_devices(const struct ids_trace *trace) {
+    static const enum ids_kind kinds[] = {IDS_KIND_EXECUTE, IDS_KIND_LAUNCH, IDS_KIND_DISPATCH};
+    uint64_t most = 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !most; k++) {
+        for (size_t t = 0; t < trace->track_count; t++) {
+            const struct ids_track *track = &trace->tracks[t];
+            if (track->role != IDS_TRACK_HOST) continue;
+            struct ids_cursor cursor = ids_cursor_over_kinds(&track->events, IDS_KINDS(kinds[k]));
+            uint64_t count = 0;
+            for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+                const struct ids_event *outside = ids_event_outside(trace, event);
+                count += event->kind == kinds[k] && (!outside || outside->kind != kinds[k]);
+            }
+            if (count > most) most = count;
+        }
+    }
+    return most;
+}
+
 const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
     if (!analysis->trace->complete) return "the file is cut, and the part that is left holds no device activity";
     for (size_t i = 0; i < analysis->trace->diag_count; i++) {
@@ -233,8 +252,10 @@ const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
     }
     if (analysis->trace->held_count && !analysis->trace->track_count)
         return "a device memory profile says what lives at one moment, and holds no times";
+    if (ids_calls_for_devices(analysis->trace))
+        return "the device's events are missing: the host recorded calls that gave it work, and nothing that it did";
     return analysis->trace->device_count
-               ? "no device did anything in this trace: every device plane is empty"
+               ? "no event of a device is in this trace: every device plane is empty"
                : "the trace has no device plane and no op of the CPU client: only host events were recorded";
 }
 

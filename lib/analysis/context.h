@@ -143,6 +143,10 @@ int64_t ids_time_in_both(const struct ids_busy *busy, unsigned states, unsigned 
 /* How many times a device had a step; without steps the devices, which have one window each. */
 int64_t ids_device_steps(const struct ids_analysis *analysis);
 
+/* The calls of the host that gave devices work: executions of programs, where there are any, else launches, else calls
+ * of jitted functions; of the thread with most of them, for each level of the runtime may record a call on a thread of
+ * its own. */
+uint64_t ids_calls_for_devices(const struct ids_trace *trace);
 /* Why there is no data when no device is active, in words for a person. */
 const char *ids_no_activity_reason(const struct ids_analysis *analysis);
 

@@ -400,7 +400,7 @@ int ids_render_chart(const struct ids_report *report, const struct ids_render *r
     chart.width = width < WIDEST + WIDEST_LABEL ? width : WIDEST + WIDEST_LABEL;
     ids_painter_run(&chart.painter);
     if (!table_of(&chart, "accounts")) {
-        fputs("\n  nothing to draw: no device did anything\n", out);
+        fputs("\n  nothing to draw: no event of a device\n", out);
         return ids_painter_done(&chart.painter, err);
     }
     draw_step(&chart);

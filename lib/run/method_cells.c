@@ -66,7 +66,7 @@ static int is_a_part(const struct placed *placed) {
 
 static const char *why_unusable(const struct ids_report *report, double recorded) {
     const struct ids_table *steps = ids_report_find_table(report, "steps");
-    if (recorded <= 0) return "no device did anything in it";
+    if (recorded <= 0) return "no event of a device in it";
     if (!steps || !steps->row_count) return "no steps, which runs are compared by: " IDS_HOW_TO_MARK_STEPS;
     return NULL;
 }

@@ -444,7 +444,7 @@ def check_accounts():
                  stdin=subprocess.DEVNULL)
     idle = profile(work / 'idle' / 'h.xplane.pb', small()[:1])
     done = idsprof(idle, '--accounts', '-f', 'perfetto', '-o', folder('nothing'))
-    check(done.returncode == 0 and b'no device did anything, so there are no accounts' in done.stderr, f'no device: {done}')
+    check(done.returncode == 0 and b'no event of a device is recorded, so there are no accounts' in done.stderr, f'no device: {done}')
 
 
 def check_part_of_asked():

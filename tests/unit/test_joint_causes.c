@@ -120,6 +120,27 @@ START_TEST(unlike_causes_are_several_pieces) {
 }
 END_TEST
 
+/* Another function waits for each launch: the waits come first, for without them the host would launch ahead. On a CPU
+ * it is not ahead of anybody, and of one wait a step nothing is said. */
+START_TEST(a_wait_between_launches_comes_first) {
+    struct loop loop = {.waits = "$train.py:20 log_loss", .launches = "$train.py:10 accumulate"};
+    for (int at = 0; at < 3; at++) {
+        loop.on_cpu = at == 1;
+        loop.rounds = at == 2 ? 1 : 12;
+        advise_on_loop(&loop);
+        ck_assert_uint_eq(pieces_of("host.sync"), 1);
+        ck_assert_uint_eq(pieces_of("host.dispatch"), 1);
+        const struct ids_advice *advice = about("launches a little and waits for it, again and again");
+        ck_assert_msg((advice != NULL) == (at == 0), "%d: %s", at, report.advice[0].what);
+        const char *wait = at ? "" : strstr(advice->what, "first take the wait out of the loop: ");
+        ck_assert_ptr_nonnull(wait);
+        ck_assert_msg(at || strstr(wait, "(train.py:20 log_loss), once every n steps"), "%s", wait);
+        ck_assert_msg(at || strstr(wait, "; and put more under one jit"), "%s", wait);
+        ids_report_done(&report);
+    }
+}
+END_TEST
+
 /* What the function calls for 600 us, and nothing is launched in it, has a remedy of its own. */
 START_TEST(what_it_calls_is_another_cause) {
     advise_on_loop(&(struct loop){.waits = "$train.py:10 accumulate",
@@ -171,5 +192,6 @@ START_TEST(a_larger_account_stays_whole) {
 END_TEST
 
 IDS_RUN_SUITE("joint_causes", one_function_is_one_piece, unlike_causes_are_several_pieces,
+              a_wait_between_launches_comes_first,
               what_it_calls_is_another_cause, a_queue_of_a_gpu_is_another_cause, a_queue_of_a_cpu_is_the_launchers,
               a_larger_account_stays_whole)

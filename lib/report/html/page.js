@@ -98,7 +98,7 @@
 
   function sentence(accounts) {
     const rows = accounts ? accounts.rows : [], share = (row) => accounts.text(row, "share");
-    if (!rows.length) return "No device did anything in this profile.";
+    if (!rows.length) return "This profile has no event of a device.";
     const named = (title) => (title.includes(",") ? `\u201c${title}\u201d` : title); /* or it reads as two */
     const part = (row) => `${named(ids.accountTitle(accounts.cell(row, "account")))} (${share(row)})`;
     const work = rows.find((row) => accounts.cell(row, "account") === "work.compute");

@@ -228,7 +228,7 @@ int ids_timeline_write(void *own, FILE *out, struct ids_error *err) {
     ids_json_object(json, IDS_JSON_BROKEN);
     if (page->missing || picture->end_ps <= picture->start_ps) {
         ids_json_key(json, "missing");
-        ids_json_text(json, page->missing ? page->missing : "no device did anything");
+        ids_json_text(json, page->missing ? page->missing : "the profile has no event of a device");
         ids_json_end(json);
         return 0;
     }
