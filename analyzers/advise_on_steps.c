@@ -1,7 +1,12 @@
 /* advise_on_steps.c - where steps do not tell what the run is like: the first one is warm-up, or most of the time lies
  * between them. */
 #include "analyzers/advise_on.h"
+#include "lib/analysis/host_time.h"
+#include "lib/analysis/recording.h"
+#include "lib/base/saturate.h"
+#include "lib/model/doings.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* As a window is kept for, --when 'step > 2x'; and not what the opening of one takes. */
@@ -89,20 +94,83 @@ static int is_in_pieces(const struct ids_adviser *adviser, const char *account, 
     return 0;
 }
 
+/* How long the device stood idle at once in the opening step, and for whom. */
+struct pause {
+    int64_t ps;
+    const char *account, *culprit, *where;
+};
+
+static struct pause longest_gap(const struct ids_adviser *adviser) {
+    const struct ids_table *gaps = ids_report_find_table(adviser->report, "gaps");
+    int64_t row = find_opening_gap(adviser, gaps);
+    if (row < 0) return (struct pause){0};
+    return (struct pause){ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "duration"))->i,
+                          ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "account"))->text,
+                          ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "culprit"))->text,
+                          ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "where"))->text};
+}
+
+/* What the program did for most of that time. A thread that only waits for its device is no pause of its own, and a
+ * first launch takes long because recording has just begun. */
+static struct pause pause_of(const struct ids_adviser *adviser, struct ids_host_time *time, const struct ids_busy *busy,
+                             int64_t from_ps, int64_t to_ps) {
+    uint32_t most = ids_host_time_mostly(time, busy, from_ps, to_ps);
+    if (most == IDS_NO_DOING) return (struct pause){0};
+    enum ids_account account = (enum ids_account)adviser->analysis->trace->doings[most].account;
+    int is_usual = account == IDS_HOST_SYNC || account == IDS_HOST_DISPATCH || account == IDS_HOST_RUNTIME;
+    if (account == IDS_NO_ACCOUNT || is_usual || !ids_account_is_host(account)) return (struct pause){0};
+    struct ids_text culprit, where, recorded;
+    ids_idle_name(ids_host_time_names(time), account, ids_name_of_doing(most, IDS_AS_IT_IS), &culprit, &where,
+                  &recorded);
+    return (struct pause){
+        to_ps - from_ps, ids_account_id(account),
+        culprit.length ? ids_report_text(adviser->report, "%.*s", (int)culprit.length, culprit.at) : NULL,
+        where.length ? ids_report_text(adviser->report, "%.*s", (int)where.length, where.at) : NULL};
+}
+
+/* Before the device's first work there is no gap: the window of its figures begins with that work. But recording had
+ * begun, and the step that was about to do it had it to wait for. */
+static struct pause before_first_work(const struct ids_adviser *adviser, int64_t least_ps) {
+    struct ids_error err = IDS_ERROR_INIT;
+    const struct ids_analysis *analysis = adviser->analysis;
+    const struct ids_busy *busy = &analysis->busy[adviser->pieces.decider];
+    struct ids_recorded *recorded = ids_coverage(analysis->trace);
+    struct pause pause = {0};
+    struct ids_host_time *time;
+    if (!recorded) return pause;
+    int64_t from_ps = recorded[busy->device->host].from_ps, to_ps = busy->start_ps;
+    int is_recorded = ids_is_recorded(&recorded[busy->device->host]);
+    free(recorded);
+    if (!is_recorded || ids_sat_sub(to_ps, from_ps) <= least_ps) return pause;
+    if (ids_host_time_new(analysis, &time, &err)) return pause;
+    pause = pause_of(adviser, time, busy, from_ps, to_ps);
+    ids_host_time_free(time);
+    return pause;
+}
+
+/* Behind what surely saves more in each step than it would, had it come once in as many steps as were recorded. */
+static size_t place_of_pause(const struct ids_adviser *adviser, const struct pause *pause) {
+    const struct ids_report *report = adviser->report;
+    int64_t worth_ps = pause->ps / (int64_t)(adviser->analysis->steps.count + 1);
+    size_t place = 0;
+    if (!strcmp(pause->account, ids_account_id(IDS_HOST_COMPILE))) return report->advice_count; /* warm-up */
+    if (adviser->pieces.steps && pause->ps > adviser->pieces.time_ps) return 0;
+    while (place < report->advice_count &&
+           !(report->advice[place].saves_ps >= 0 && report->advice[place].saves_ps < worth_ps))
+        place++;
+    return place;
+}
+
 /* The step that the window opened with is in no mean, and so in no piece: a pause in it would be told nowhere. First
  * where it is longer than all that is in the pieces; but what is compiled once is warm-up. */
 void ids_advise_on_opening(struct ids_adviser *adviser) {
     const struct ids_steps *steps = &adviser->analysis->steps;
-    const struct ids_table *gaps = ids_report_find_table(adviser->report, "gaps");
     struct ids_value median;
     if (!steps->has_left_out || !steps->count || !ids_adviser_has(adviser, "steps.median", &median)) return;
-    int64_t row = find_opening_gap(adviser, gaps);
-    if (row < 0) return;
-    const struct ids_value *took = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "duration"));
-    if (took->i / FAR_LONGER <= median.i || took->i / PS_PER_US < LEAST_PAUSE_US) return;
-    const char *culprit = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "culprit"))->text;
-    const char *where = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "where"))->text;
-    const char *account = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "account"))->text;
+    struct pause pause = longest_gap(adviser), first = before_first_work(adviser, pause.ps);
+    if (first.ps > pause.ps) pause = first;
+    if (pause.ps / FAR_LONGER <= median.i || pause.ps / PS_PER_US < LEAST_PAUSE_US) return;
+    const char *account = pause.account, *culprit = pause.culprit, *where = pause.where;
     long long number = (long long)steps->left_out;
     if (is_in_pieces(adviser, account, culprit)) return;
     const struct ids_advice advice = {
@@ -114,16 +182,12 @@ void ids_advise_on_opening(struct ids_adviser *adviser) {
             ids_report_text(adviser->report,
                             "In step %lld, which opened the window and is in no mean, the device waited %s at once: "
                             "%s - record such a step whole: idsprof capture --when 'step > 2x', or --start-step",
-                            number, ids_say_value(adviser, *took),
+                            number, ids_say_time(adviser, pause.ps),
                             culprit ? ids_say_name(adviser, culprit, where) : "nothing recorded says for what"),
         .evidence = ids_report_text(adviser->report, "mostly %s; the median step that is measured takes %s", account,
                                     ids_say_value(adviser, median)),
         .explain = IDS_OPENING_EXPLAIN,
     };
-    if (adviser->pieces.steps && took->i > adviser->pieces.time_ps &&
-        strcmp(account, ids_account_id(IDS_HOST_COMPILE)) != 0)
-        ids_report_advice_at(adviser->report, &advice, 0);
-    else
-        ids_report_advice(adviser->report, &advice);
+    ids_report_advice_at(adviser->report, &advice, place_of_pause(adviser, &pause));
     adviser->said++;
 }

@@ -71,14 +71,14 @@ struct ids_idle_names *ids_host_time_names(struct ids_host_time *time) {
     return &time->names;
 }
 
-struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct ids_busy *busy, int64_t from_ps,
-                                        int64_t to_ps) {
+uint32_t ids_host_time_mostly(const struct ids_host_time *time, const struct ids_busy *busy, int64_t from_ps,
+                              int64_t to_ps) {
     enum { KINDS = 64 }; /* what has more than half is mostly met early */
     const struct ids_trace *trace = time->analysis->trace;
     uint32_t track = time->threads.program[busy->device->host], doings[KINDS];
     int64_t times_ps[KINDS], at_ps = from_ps;
     int count = 0, most = -1;
-    if (track == IDS_NONE) return (struct ids_text){"", 0};
+    if (track == IDS_NONE) return IDS_NO_DOING;
     const struct ids_timeline *timeline = &trace->tracks[track].timeline;
     for (size_t i = ids_timeline_find(timeline, from_ps); at_ps < to_ps; i++) {
         int64_t until_ps =
@@ -95,11 +95,17 @@ struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct
         }
         at_ps = until_ps;
     }
-    if (most < 0 || times_ps[most] <= (to_ps - from_ps) / 2) return (struct ids_text){"", 0};
-    const struct ids_doing *doing = &trace->doings[doings[most]];
+    return most < 0 || times_ps[most] <= (to_ps - from_ps) / 2 ? IDS_NO_DOING : doings[most];
+}
+
+struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct ids_busy *busy, int64_t from_ps,
+                                        int64_t to_ps) {
+    uint32_t most = ids_host_time_mostly(time, busy, from_ps, to_ps);
+    if (most == IDS_NO_DOING) return (struct ids_text){"", 0};
+    const struct ids_doing *doing = &time->analysis->trace->doings[most];
     struct ids_text culprit, where, recorded;
-    ids_idle_name(&time->names, (enum ids_account)doing->account, ids_name_of_doing(doings[most], IDS_AS_IT_IS),
-                  &culprit, &where, &recorded);
+    ids_idle_name(&time->names, (enum ids_account)doing->account, ids_name_of_doing(most, IDS_AS_IT_IS), &culprit,
+                  &where, &recorded);
     const char *account = ids_account_id((enum ids_account)doing->account);
     size_t room = strlen(account) + culprit.length + where.length + 8;
     char *text = ids_arena_alloc(&time->names.texts, room);
