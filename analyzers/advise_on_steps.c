@@ -122,10 +122,10 @@ static struct pause pause_of(const struct ids_adviser *adviser, struct ids_host_
     struct ids_text culprit, where, recorded;
     ids_idle_name(ids_host_time_names(time), account, ids_name_of_doing(most, IDS_AS_IT_IS), &culprit, &where,
                   &recorded);
-    return (struct pause){
-        to_ps - from_ps, ids_account_id(account),
-        culprit.length ? ids_report_text(adviser->report, "%.*s", (int)culprit.length, culprit.at) : NULL,
-        where.length ? ids_report_text(adviser->report, "%.*s", (int)where.length, where.at) : NULL};
+    return (struct pause){to_ps - from_ps, ids_account_id(account),
+                          culprit.length ? ids_report_text(adviser->report, "%.*s", (int)culprit.length, culprit.at)
+                                         : NULL,
+                          where.length ? ids_report_text(adviser->report, "%.*s", (int)where.length, where.at) : NULL};
 }
 
 /* Before the device's first work there is no gap: the window of its figures begins with that work. But recording had

@@ -3,6 +3,7 @@
 #include "lib/analysis/idle_names.h"
 #include "lib/base/saturate.h"
 #include "lib/model/programs.h"
+#include "lib/report/template_names.h"
 
 #include <string.h>
 
@@ -25,7 +26,10 @@ const char *ids_say_metric(const struct ids_adviser *adviser, const char *id) {
 }
 
 const char *ids_say_name(const struct ids_adviser *adviser, const char *name, const char *where) {
+    enum { LONG_NAME = 40 };
     if (!name) return "";
+    name = ids_template_name_in_short(name, LONG_NAME, &adviser->report->arena);
+    if (where) where = ids_template_name_in_short(where, LONG_NAME, &adviser->report->arena);
     return ids_report_text(adviser->report, "%s%s%s%s", name, where ? " (" : "", where ? where : "", where ? ")" : "");
 }
 

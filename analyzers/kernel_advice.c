@@ -2,6 +2,7 @@
 
 #include "lib/base/saturate.h"
 #include "lib/occupancy/occupancy.h"
+#include "lib/report/template_names.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -70,7 +71,9 @@ static const char *share_of(struct ids_report *report, int64_t part_ps, int64_t 
 /* "gemm (and 3 more like it)" is what is said of many kernels; their names may be hundreds of bytes long. */
 static const char *kernels_of(struct ids_report *report, const struct kernel_table *kernels,
                               const struct cause *cause) {
-    const char *name = text_at(kernels, cause->most, kernels->name);
+    enum { LONG_NAME = 40 };
+    const char *name =
+        ids_template_name_in_short(text_at(kernels, cause->most, kernels->name), LONG_NAME, &report->arena);
     const char *dots = strlen(name) > 80 ? "..." : "";
     if (cause->kernels < 2) return ids_report_text(report, "%.80s%s", name, dots);
     return ids_report_text(report, "%.80s%s and %zu more", name, dots, cause->kernels - 1);

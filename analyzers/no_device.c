@@ -102,8 +102,8 @@ static void advise(const struct ids_trace *trace, struct ids_idle_names *names, 
         .where = place,
         .what =
             ids_report_text(report, "%s%s the program %s %s%s%s%s", say_no_device(trace, launches, report),
-                            trace->tracer_host && launches ? "; meanwhile" : ":",
-                            most->waits ? "waited in" : "was in", who, *place ? " (" : "", place, *place ? ")" : ""),
+                            trace->tracer_host && launches ? "; meanwhile" : ":", most->waits ? "waited in" : "was in",
+                            who, *place ? " (" : "", place, *place ? ")" : ""),
         .evidence = ids_report_text(report, "%s of the %s for which its thread was seen", in, of),
         .explain = "device.utilization",
     };

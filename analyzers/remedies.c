@@ -355,12 +355,14 @@ static int logs(const struct ids_circumstances *about) {
 /* --- sentences -------------------------------------------------------------------------------------------------- */
 
 #define ROUND_TRIP "Data goes from the device to the host and back, and the device waits"
-#define KEEP_THERE                                                                                           \
-    {"compute on the device what the host does with it (jax.numpy, under jit) and keep it there; else do it " \
-     "every n steps",                                                                                        \
-     "compute on the device what the host does with it and keep it there (no .cpu() and .cuda() of one "     \
-     "tensor); else do it every n steps",                                                                    \
-     "compute on the device what the host does with it and keep it there; else do it every n steps", NULL}
+#define KEEP_THERE                                                                                               \
+    {                                                                                                            \
+        "compute on the device what the host does with it (jax.numpy, under jit) and keep it there; else do it " \
+        "every n steps",                                                                                         \
+            "compute on the device what the host does with it and keep it there (no .cpu() and .cuda() of one "  \
+            "tensor); else do it every n steps",                                                                 \
+            "compute on the device what the host does with it and keep it there; else do it every n steps", NULL \
+    }
 #define FETCH_LESS                                                                                          \
     "fetch what is needed in one call (jax.device_get of all of it) every n steps, begin it early "         \
     "(copy_to_host_async), and keep on the device what only the next step needs",                           \

@@ -58,11 +58,12 @@ struct ids_idle_names *ids_host_time_names(struct ids_host_time *time);
 /* What launched it, with its place in the program; IDS_NAME_OF_NOBODY where that is not recorded. */
 uint32_t ids_host_time_name_of_launch(const struct ids_host_time *time, const struct ids_event *launched);
 
-/* What the host of `busy` does for more than half of [from, to), by the program's thread: a doing, IDS_NO_DOING where it
- * is nothing that is known, or many things. */
+/* What the host of `busy` does for more than half of [from, to), by the program's thread: a doing, IDS_NO_DOING where
+ * it is nothing that is known, or many things. */
 uint32_t ids_host_time_mostly(const struct ids_host_time *time, const struct ids_busy *busy, int64_t from_ps,
                               int64_t to_ps);
-/* The same in words: "host.sync hipMemcpyWithStream"; length 0: nothing that is known, or many things. The text lives as long as the host time. */
+/* The same in words: "host.sync hipMemcpyWithStream"; length 0: nothing that is known, or many things. The text
+ * lives as long as the host time. */
 struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct ids_busy *busy, int64_t from_ps,
                                         int64_t to_ps);
 

@@ -35,6 +35,15 @@ static struct ids_text between(struct ids_text text, char open, char close) {
     return from && to ? (struct ids_text){from + 1, (uint32_t)(to - from - 1)} : text;
 }
 
+/* XLA puts the number of the device before some calls: "[0] GpuExecutable::ExecuteThunks". */
+static struct ids_text without_ordinal(struct ids_text name) {
+    uint32_t at = 1;
+    while (at < name.length && name.at[at] >= '0' && name.at[at] <= '9') at++;
+    if (!ids_text_begins(name, "[") || at == 1 || at + 2 >= name.length || memcmp(name.at + at, "] ", 2) != 0)
+        return name;
+    return (struct ids_text){name.at + at + 2, name.length - at - 2};
+}
+
 /* What a host event is called for a person: the function of a jitted call or of a compilation, the range of NVTX,
  * else its name. */
 static struct ids_text call_name(struct ids_text name) {
@@ -46,7 +55,7 @@ static struct ids_text call_name(struct ids_text name) {
     struct ids_python_frame frame;
     if (ids_python_frame_of(name, &frame)) return frame.function;
     if (ids_text_begins(name, "NVTX:")) return (struct ids_text){name.at + 5, name.length - 5};
-    return name;
+    return without_ordinal(name);
 }
 
 struct ids_text ids_call_name(const struct ids_trace *trace, uint32_t name) {

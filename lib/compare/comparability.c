@@ -92,8 +92,7 @@ static void compare_devices(struct looking *looking, const struct ids_side_run *
     const char *model_a = model_of(first, &kind_a), *model_b = model_of(run, &kind_b);
     if (ids_is_held_alone(first) && ids_is_held_alone(run)) return;
     if (!model_a || !model_b) {
-        find(looking, IDS_REMARK_UNLIKE, "devices.none", "no event of a device in %s",
-             name_of(model_a ? run : first));
+        find(looking, IDS_REMARK_UNLIKE, "devices.none", "no event of a device in %s", name_of(model_a ? run : first));
         return;
     }
     if (strcmp(kind_a, kind_b) != 0)

@@ -256,9 +256,62 @@ static int is_template(struct span name) {
     return has(name, "::") && has(name, "<") && (name.to[-1] == ')' || name.to[-1] == '>');
 }
 
+/* NVIDIA's products of matrices say how they are scheduled for sixty letters behind the size of their tiles, and last
+ * whose they are: "sm90_xmma_gemm_f32f32_..._nn_n_tilesize128x256x32_warpgroupsize2x1x1_..._kernel__5x_cublas". */
+static const char *without_schedule(struct span whole, struct ids_arena *arena) {
+    static const char tile[] = "_tilesize", *const libraries[] = {"cublas", "cudnn"};
+    const char *at = memmem(whole.from, (size_t)(whole.to - whole.from), tile, sizeof tile - 1);
+    if (!at || !has(whole, "_xmma_")) return whole.from;
+    at += sizeof tile - 1;
+    while (at < whole.to && *at != '_') at++;
+    const char *text = NULL;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && at < whole.to; i++) {
+        size_t length = strlen(libraries[i]);
+        if ((size_t)(whole.to - at) <= length || memcmp(whole.to - length, libraries[i], length) != 0) continue;
+        text = ids_arena_print(arena, "%.*s (%s)", (int)(at - whole.from), whole.from, libraries[i]);
+    }
+    return text ? text : whole.from;
+}
+
+static int is_list_of_paths(struct span whole) {
+    const char *end = memchr(whole.from, ';', (size_t)(whole.to - whole.from));
+    return end && memchr(whole.from, '/', (size_t)(end - whole.from)) && !has(whole, " ");
+}
+
+/* What XLA made one op of several has all their paths: "jit(f)/layer/mul;jit(f)/layer/add;jit(f)/layer/mul" is
+ * "jit(f)/layer/mul;add". What the last one told has its folders told; one that was told is not told again. */
+static const char *without_repeats(struct span whole, struct ids_arena *arena) {
+    struct writing writing = {.room = (size_t)(whole.to - whole.from)};
+    struct span last = {whole.from, whole.from};
+    writing.at = ids_arena_alloc(arena, writing.room + 1);
+    if (!writing.at) return whole.from;
+    for (const char *from = whole.from; from <= whole.to;) {
+        const char *to = memchr(from, ';', (size_t)(whole.to - from));
+        struct span path = {from, to ? to : whole.to}, before = {whole.from, from};
+        from = path.to + 1;
+        int is_told = 0;
+        for (const char *at = before.from; at < before.to && !is_told;) {
+            const char *end = memchr(at, ';', (size_t)(before.to - at));
+            is_told = end - at == path.to - path.from && !memcmp(at, path.from, (size_t)(end - at));
+            at = end + 1;
+        }
+        if (is_told) continue;
+        const char *name = memrchr(path.from, '/', (size_t)(path.to - path.from));
+        size_t folder = name ? (size_t)(name + 1 - path.from) : 0;
+        int is_beside = folder && (size_t)(last.to - last.from) > folder && !memcmp(last.from, path.from, folder) &&
+                        !memchr(last.from + folder, '/', (size_t)(last.to - last.from) - folder);
+        if (writing.used) put(&writing, ";", 1);
+        put_span(&writing, is_beside ? (struct span){path.from + folder, path.to} : path);
+        last = path;
+    }
+    writing.at[writing.used] = '\0';
+    return writing.at;
+}
+
 static const char *in_short(const char *name, enum detail detail, struct ids_arena *arena) {
     struct span whole = {name, name + strlen(name)};
-    if (!is_template(whole)) return name;
+    if (is_list_of_paths(whole)) return without_repeats(whole, arena);
+    if (!is_template(whole)) return detail == TELLING ? without_schedule(whole, arena) : name;
     if (begins(whole, "void ")) whole.from += sizeof "void " - 1;
     struct writing writing = {.room = strlen(name), .detail = detail};
     writing.at = ids_arena_alloc(arena, writing.room + 1);
@@ -280,6 +333,10 @@ static int is_ambiguous(const char *const *texts, const char *const *shown, size
         if (i != at && !strcmp(shown[i], shown[at]) && strcmp(texts[i], texts[at]) != 0) return 1;
     }
     return 0;
+}
+
+const char *ids_template_name_in_short(const char *name, int columns, struct ids_arena *arena) {
+    return ids_text_columns(name) <= columns ? name : in_short(name, TELLING, arena);
 }
 
 void ids_template_names_shorten(const char **texts, size_t count, int columns, struct ids_arena *arena) {

@@ -192,6 +192,5 @@ START_TEST(a_larger_account_stays_whole) {
 END_TEST
 
 IDS_RUN_SUITE("joint_causes", one_function_is_one_piece, unlike_causes_are_several_pieces,
-              a_wait_between_launches_comes_first,
-              what_it_calls_is_another_cause, a_queue_of_a_gpu_is_another_cause, a_queue_of_a_cpu_is_the_launchers,
-              a_larger_account_stays_whole)
+              a_wait_between_launches_comes_first, what_it_calls_is_another_cause, a_queue_of_a_gpu_is_another_cause,
+              a_queue_of_a_cpu_is_the_launchers, a_larger_account_stays_whole)

@@ -39,8 +39,21 @@ static const struct {
      "cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1"},
     {"void cudnn::fusion::compute_dot_do_o_specialized<true, 64>(void const*, void const*, void*)",
      "compute_dot_do_o_specialized"},
-    /* no template of C++; one that is not closed; one that is short enough */
+    /* a product of NVIDIA's, and one that does not say whose it is */
+    {"sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x256x32_warpgroupsize2x1x1_execute_segment_k_off_kernel__5x_"
+     "cublas",
+     "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x256x32 (cublas)"},
     {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_execute_kernel", NULL},
+    /* two that differ in their schedule alone stay different */
+    {"sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_stage6_warpsize2x2x1_execute_kernel__5x_cublas", NULL},
+    {"sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_stage5_warpsize2x2x1_execute_kernel__5x_cublas", NULL},
+    /* the paths of an op that was made of several */
+    {"jit(step)/transpose(jvp(layer_0))/mul;jit(step)/transpose(jvp(layer_0))/add;jit(step)/transpose(jvp(layer_0))/"
+     "mul",
+     "jit(step)/transpose(jvp(layer_0))/mul;add"},
+    {"jit(step)/layer_0/mul;jit(step)/layer_0/attention/add;jit(step)/layer_0/attention/exp;jit(step)/layer_1/mul",
+     "jit(step)/layer_0/mul;jit(step)/layer_0/attention/add;exp;jit(step)/layer_1/mul"},
+    /* no template of C++; one that is not closed; one that is short enough */
     {"jit(<lambda>)/jit(train_step)/transpose(jvp(layer_12))/dot_general", NULL},
     {"autograd::engine::evaluate_function: ScaledDotProductCudnnAttentionBackward0", NULL},
     {"CommonPjRtLoadedExecutable::Execute (jit_a_long_name_of_a_train_step)", NULL},
