@@ -76,6 +76,11 @@ static const struct {
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in open"}, "opens files"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "open", .where = "a.py:6"}, "under jit"},
     {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "CommonPjRtBuffer::Await"}, "block_until_ready"},
+    /* the same data goes to the host and comes back, whichever way takes longer */
+    {{IDS_HOST_SYNC, IDS_JAX, CUDA_DEVICE, .culprit = "device_get", .is_round_trip = 1}, "to the host and back"},
+    {{IDS_HOST_STAGING, IDS_JAX, CUDA_DEVICE, .culprit = "device_put", .is_round_trip = 1}, "under jit"},
+    {{IDS_HOST_STAGING, IDS_PYTORCH, CUDA_DEVICE, .culprit = "device_put", .is_round_trip = 1}, ".cpu() and .cuda()"},
+    {{IDS_HOST_SYNC, IDS_JAX, CUDA_DEVICE, .culprit = "device_get"}, "!and back"},
     /* a fetch is no put */
     {{IDS_HOST_STAGING, IDS_JAX, CPU_DEVICE, .culprit = "device_put"}, "data to be put"},
     {{IDS_HOST_STAGING, IDS_JAX, CPU_DEVICE, .culprit = "jnp.asarray"}, "data to be put"},
