@@ -7,7 +7,7 @@
 #ifndef IDS_ANALYZERS_DATA_LINES_H
 #define IDS_ANALYZERS_DATA_LINES_H
 
-#include "analyzers/pieces.h"
+#include "analyzers/piece.h"
 
 /* Joins the first `count` pieces, the longest first: what has joined another one has no time left. */
 void ids_data_lines_join(const struct ids_analysis *analysis, struct ids_pieces *pieces, size_t count);

@@ -33,6 +33,13 @@ struct ids_piece {
     struct ids_recurrence recurs;  /* over all devices */
 };
 
+void ids_piece_add_part(struct ids_piece *piece, const struct ids_piece_part *more);
+void ids_piece_order_parts(struct ids_piece *piece); /* the longest first */
+/* What another one has becomes this one's. */
+void ids_piece_take(struct ids_piece *piece, const struct ids_piece *other);
+/* The same of one cause: no time is left of the other one. */
+void ids_piece_join(struct ids_piece *longest, struct ids_piece *other);
+
 /* The ops of one computation: XLA makes many instances of a kernel or a layer (name.1, name.2), which have one
  * fingerprint. */
 struct ids_op_family {

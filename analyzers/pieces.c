@@ -155,37 +155,6 @@ static int is_of_the_program(const struct ids_ledger *ledger, const struct ids_l
            strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_NOT_RECORDING) != 0;
 }
 
-/* --- parts of a piece ------------------------------------------------------------------------------------------- */
-
-/* Of accounts beyond its room a piece has no part: pieces of more are not made. */
-static void add_part(struct ids_piece *piece, const struct ids_piece_part *more) {
-    size_t p = 0;
-    while (p < piece->part_count && piece->parts[p].account != more->account) p++;
-    if (p == IDS_PIECE_PARTS) return;
-    struct ids_piece_part *part = &piece->parts[p];
-    if (p == piece->part_count) piece->parts[piece->part_count++] = (struct ids_piece_part){.account = more->account};
-    ids_sum(&part->ps, more->ps);
-    if (!part->most || more->most_ps > part->most_ps) part->most = more->most, part->most_ps = more->most_ps;
-}
-
-static void put_parts_in_order(struct ids_piece *piece) {
-    for (size_t i = 1; i < piece->part_count; i++) {
-        struct ids_piece_part moved = piece->parts[i];
-        size_t to = i;
-        for (; to && piece->parts[to - 1].ps < moved.ps; to--) piece->parts[to] = piece->parts[to - 1];
-        piece->parts[to] = moved;
-    }
-}
-
-/* What another one has becomes this one's. */
-static void take_piece(struct ids_piece *piece, const struct ids_piece *other) {
-    for (size_t p = 0; p < other->part_count; p++) add_part(piece, &other->parts[p]);
-    ids_sum(&piece->time_ps, other->time_ps);
-    ids_sum(&piece->others_ps, other->others_ps);
-    ids_sum(&piece->recorded_ps, other->recorded_ps);
-    ids_sum(&piece->known_ps, other->known_ps);
-}
-
 static void count_entry(struct ids_piece *piece, const struct ids_ledger_entry *entry) {
     piece->intervals += entry->intervals;
     ids_sum(&piece->recorded_ps, ids_ledger_entry_recorded(entry));
@@ -238,7 +207,7 @@ static void join_both_ways(const struct ids_analysis *analysis, struct ids_piece
     if (!to_device || both_ps < to_device->time_ps / 2 || !both_ps) return;
     to_device->both_ways_ps = both_ps;
     if (!to_host) return;
-    take_piece(to_device, to_host);
+    ids_piece_take(to_device, to_host);
     to_device->intervals += to_host->intervals;
     to_device->culprits += to_host->culprits;
     if (to_host->most_ps > to_device->most_ps) to_device->most = to_host->most, to_device->most_ps = to_host->most_ps;
@@ -260,7 +229,7 @@ static void join_launches(const struct ids_analysis *analysis, struct ids_pieces
     queued.account = IDS_DEVICE_QUEUE;
     queued.mean_ps = ids_ledger_entry_time(queue->most) / (int64_t)queue->most->intervals;
     if (!ids_remedy_is_fewer_launches(&launching) || !ids_remedy_is_fewer_launches(&queued)) return;
-    take_piece(dispatch, queue);
+    ids_piece_take(dispatch, queue);
     *queue = pieces->at[--pieces->count];
 }
 
@@ -271,7 +240,7 @@ static enum ids_remedy_scope scope_of(const struct ids_ledger *ledger, const str
 
 /* A function that holds the device up in several ways is said with what it does most. */
 static void lead_with_longest(struct ids_piece *piece) {
-    put_parts_in_order(piece);
+    ids_piece_order_parts(piece);
     piece->account = piece->parts[0].account;
     piece->most = piece->parts[0].most;
     piece->most_ps = piece->parts[0].most_ps;
@@ -310,7 +279,7 @@ static void put_share(const struct ids_analysis *analysis, struct ids_pieces *pi
     if (waited) ids_sum(&piece->others_ps, share->ps);
     piece->culprits += piece->most != entry;
     count_entry(piece, entry);
-    add_part(piece, &(struct ids_piece_part){account, share->ps, entry, share->ps});
+    ids_piece_add_part(piece, &(struct ids_piece_part){account, share->ps, entry, share->ps});
     if (!piece->most || share->ps > piece->most_ps)
         piece->most = entry, piece->most_ps = share->ps, piece->device = device;
 }
@@ -352,13 +321,6 @@ static int gather_with_joint(const struct ids_analysis *analysis, struct ids_pie
 static int has_no_own_place(const struct ids_piece *piece) {
     if (!piece->most->culprit || piece->scope != IDS_REMEDY_OF_CULPRIT) return 0;
     return !piece->most->where || piece->account == IDS_HOST_COMPILE;
-}
-
-void ids_piece_join(struct ids_piece *longest, struct ids_piece *other) {
-    take_piece(longest, other);
-    ids_sum(&longest->most_ps, other->time_ps);
-    longest->intervals += other->intervals;
-    other->time_ps = 0;
 }
 
 /* A culprit whose place is known in a part of its time alone, or that is compiled by tracing many lines, is one cause:
@@ -436,7 +398,7 @@ int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_
     if (worth) qsort(pieces.at, worth, sizeof *pieces.at, most_first);
     for (size_t i = 0; i < worth; i++) {
         struct ids_piece *piece = &pieces.at[i];
-        put_parts_in_order(piece);
+        ids_piece_order_parts(piece);
         int is_of_part = piece->scope == IDS_REMEDY_OF_HELD_UP || piece->scope == IDS_REMEDY_OF_CALLBACKS;
         if (piece->is_joined) /* in which steps all of it came, nobody summed up */
             piece->recurs.seen = piece->most->recurs.seen;

@@ -13,9 +13,6 @@
 int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_pieces, struct ids_error *err);
 void ids_pieces_done(struct ids_pieces *pieces);
 
-/* One cause: what the other piece has becomes the first one's, and no time is left of it. */
-void ids_piece_join(struct ids_piece *longest, struct ids_piece *other);
-
 /* In which steps an account has its time, over all devices; nothing when memory ran out. */
 struct ids_recurrence ids_account_recurrence(const struct ids_analysis *analysis, enum ids_account account);
 
