@@ -147,7 +147,11 @@ __attribute__((always_inline)) static inline int read_stats(struct ids_xplane_re
                                                             struct ids_error *err) {
     const uint8_t *begin = pb->at - 1;
     for (;;) {
-        struct ids_arg *arg = reader->args + reader->arg_count, *end = reader->args + reader->arg_room;
+        struct ids_arg *arg = reader->args, *end = reader->args;
+        if (arg) { /* there is no room before the first one */
+            arg += reader->arg_count;
+            end += reader->arg_room;
+        }
         for (; arg < end && take_plain_stat(reader, pb, limit, arg); arg++) {
             if (pb->at == pb->end || *pb->at != TAG(EVENT_STATS, IDS_PB_BYTES)) {
                 reader->arg_count = (size_t)(arg + 1 - reader->args);

@@ -73,7 +73,7 @@ struct finding {
     struct ids_trace *trace;
     uint32_t *thread;      /* by sampled track of the program: its thread's track; IDS_NONE: it is none */
     uint8_t *helps;        /* by track: it launches, and runs no function of the program */
-    uint32_t *near, *seen; /* by name of a call: samples */
+    uint64_t *near, *seen; /* by name of a call: samples */
     uint8_t *has_kernel;   /* by name of a call: a kernel was launched about then */
     struct ids_text packages[PACKAGES];
     size_t package_count;
@@ -90,10 +90,14 @@ static struct ids_text package_of(const struct ids_trace *trace, uint32_t name) 
     return slash ? (struct ids_text){from, (uint32_t)(slash - from)} : (struct ids_text){"", 0};
 }
 
+/* No more are looked at while a track does one thing, however long: a file may say that it took months. */
+enum { TICKS_OF_TURN = 256 };
+
 /* When samples saw a track in one doing, one after another. */
 struct ticks {
     const struct ids_track *sampled;
     int64_t period_ps, when_ps;
+    uint64_t samples; /* that the tick stands for */
     size_t turn;
 };
 
@@ -107,8 +111,9 @@ static int next_tick(const struct ids_trace *trace, struct ticks *ticks) {
     if (ticks->period_ps) ticks->turn++;
     if (ticks->turn + 1 >= timeline->count) return 0;
     int64_t length_ps = timeline->from_ps[ticks->turn + 1] - timeline->from_ps[ticks->turn];
-    ticks->period_ps =
-        sampling && sampling->period_ps > 0 && sampling->period_ps < length_ps ? sampling->period_ps : length_ps + 1;
+    int64_t own_ps = sampling && sampling->period_ps > 0 && sampling->period_ps < length_ps ? sampling->period_ps : 0;
+    ticks->period_ps = own_ps > length_ps / TICKS_OF_TURN ? own_ps : own_ps ? length_ps / TICKS_OF_TURN : length_ps + 1;
+    ticks->samples = own_ps ? (uint64_t)(ticks->period_ps / own_ps) : 1;
     ticks->when_ps = timeline->from_ps[ticks->turn] + (ticks->period_ps > length_ps ? length_ps : ticks->period_ps) / 2;
     return 1;
 }
@@ -124,12 +129,13 @@ static int works_for(const struct finding *finding, uint32_t sampled, uint32_t h
     const struct ids_trace *trace = finding->trace;
     const struct ids_timeline *own = &trace->tracks[finding->thread[sampled]].timeline;
     struct ticks ticks = {.sampled = &trace->tracks[sampled]};
-    size_t all = 0, during = 0;
+    uint64_t all = 0, during = 0;
     while (next_tick(trace, &ticks)) {
         if (!is_among_calls(trace, &trace->tracks[helper].timeline, ticks.when_ps)) continue;
-        all++;
-        during += is_in_call(trace, &trace->doings[ticks.sampled->timeline.doing[ticks.turn]]) &&
-                  does_nothing(trace, own, ticks.when_ps);
+        all += ticks.samples;
+        if (is_in_call(trace, &trace->doings[ticks.sampled->timeline.doing[ticks.turn]]) &&
+            does_nothing(trace, own, ticks.when_ps))
+            during += ticks.samples;
     }
     return 2 * during > all;
 }
@@ -165,8 +171,8 @@ static void count(struct finding *finding, uint32_t sampled) {
         const struct ids_doing *doing = &finding->trace->doings[ticks.sampled->timeline.doing[ticks.turn]];
         if (!is_in_call(finding->trace, doing)) continue;
         finding->has_kernel[doing->called] |= (uint8_t)launches_in_turn(finding, sampled, ticks.turn);
-        finding->seen[doing->called]++;
-        finding->near[doing->called] += (uint32_t)is_near(finding, sampled, ticks.when_ps);
+        finding->seen[doing->called] += ticks.samples;
+        if (is_near(finding, sampled, ticks.when_ps)) finding->near[doing->called] += ticks.samples;
     }
 }
 
