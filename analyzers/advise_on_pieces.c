@@ -367,7 +367,10 @@ static const char *say_who(const struct ids_adviser *adviser, const struct ids_p
                                where ? ", " : "", where ? where : "",
                                ids_say_share(adviser, piece->most_ps, piece->time_ps), say_next(adviser, piece),
                                piece->culprits);
-    return culprit ? ids_report_text(adviser->report, ": %s", ids_say_name(adviser, culprit, where)) : "";
+    const char *lines = piece->scope == IDS_REMEDY_OF_CULPRIT && is_of_program(adviser, piece->most)
+                            ? ids_lines_in_words(adviser->analysis->trace, piece->most, adviser->report)
+                            : "";
+    return culprit ? ids_report_text(adviser->report, ": %s%s", ids_say_name(adviser, culprit, where), lines) : "";
 }
 
 /* Who has the cores that a thread of the program lacks. */

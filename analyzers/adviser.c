@@ -3,6 +3,7 @@
 #include "lib/analysis/idle_names.h"
 #include "lib/base/saturate.h"
 #include "lib/model/programs.h"
+#include "lib/model/python_frame.h"
 #include "lib/report/template_names.h"
 
 #include <string.h>
@@ -105,6 +106,10 @@ static int donates(const struct ids_trace *trace, uint32_t op) {
     return 0;
 }
 
+static int ends(const char *text, const char *end) {
+    return text && ids_text_ends((struct ids_text){text, (uint32_t)strlen(text)}, end);
+}
+
 /* Whether the recording shows who makes what input is waited for: another thread's function, which has a tenth of the
  * waiting, or a library's stage. */
 static int has_loader(const struct ids_adviser *adviser) {
@@ -114,10 +119,9 @@ static int has_loader(const struct ids_adviser *adviser) {
     int64_t made_ps = 0, all_ps = 0;
     for (size_t e = 0; e < ledger->entry_count; e++) {
         const struct ids_ledger_entry *entry = &ledger->entries[e];
-        const char *where = ids_adviser_text(adviser, entry->where);
         if (entry->account != IDS_HOST_INPUT) continue;
         ids_sum(&all_ps, ids_ledger_entry_time(entry));
-        if (where && ids_text_ends((struct ids_text){where, (uint32_t)strlen(where)}, IDS_AWAITED))
+        if (ends(ids_adviser_text(adviser, entry->where), IDS_AWAITED))
             ids_sum(&made_ps, ids_ledger_entry_time(entry));
     }
     if (made_ps && made_ps >= all_ps / 10) return 1;
@@ -130,6 +134,23 @@ static int has_loader(const struct ids_adviser *adviser) {
     return 0;
 }
 
+/* Whether the function that makes input is one for whose lock the program waits elsewhere, for a tenth of the time that
+ * it waits for its input or more: threads do not make it faster. */
+static int maker_has_gil(const struct ids_adviser *adviser, const struct ids_ledger_entry *maker) {
+    const struct ids_trace *trace = adviser->analysis->trace;
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    int64_t lock_ps = 0;
+    if (!maker->frame || !maker->is_of_other_thread) return 0;
+    uint64_t function = ids_python_function_key(ids_strings_text(&trace->strings, maker->frame));
+    for (size_t e = 0; e < ledger->entry_count; e++) {
+        const struct ids_ledger_entry *entry = &ledger->entries[e];
+        if (entry->frame && ends(ids_adviser_text(adviser, entry->where), IDS_HAVING_GIL) &&
+            ids_python_function_key(ids_strings_text(&trace->strings, entry->frame)) == function)
+            ids_sum(&lock_ps, ids_ledger_entry_time(entry));
+    }
+    return lock_ps > 0 && lock_ps >= ids_ledger_entry_time(maker) / 10;
+}
+
 struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry,
                                      struct ids_circumstances about) {
     const struct ids_analysis *analysis = adviser->analysis;
@@ -140,6 +161,7 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const st
     about.where = entry ? ids_adviser_text(adviser, entry->where) : NULL;
     about.recorded = entry ? ids_adviser_text(adviser, entry->recorded) : NULL;
     about.has_loader = about.account == IDS_HOST_INPUT && has_loader(adviser);
+    about.maker_has_gil = about.account == IDS_HOST_INPUT && entry && maker_has_gil(adviser, entry);
     about.has_python = adviser->has_python;
     about.devices = analysis->busy_count;
     const struct ids_ranks ranks = ids_ranks_of(analysis->trace);

@@ -150,15 +150,19 @@ static int most_first(const void *a, const void *b) {
     return (left->text > right->text) - (left->text < right->text);
 }
 
-/* Of a function that calls itself, whoever called it first is meant. */
-static int find(const struct tree *tree, uint64_t function, int of_others, struct callers *callers) {
+enum counted { CALLERS, OWN_LINES };
+
+/* Of a function that calls itself, whoever called it first is meant, and the line on which it does. */
+static int find(const struct tree *tree, uint64_t function, int of_others, enum counted counted,
+                struct callers *callers) {
     const struct ids_trace *trace = tree->trace;
     struct ids_keymap numbers = {0};
     int failed = 0;
     for (size_t s = 0; s < trace->stack_count && !failed; s++) {
         const struct ids_stack *stack = &trace->stacks[s];
         uint32_t outside = stack->outside, caller = outside ? tree->caller[outside - 1] : 0;
-        if (outside && !caller && tree->at[s].function == function) caller = tree->at[outside - 1].program;
+        if (outside && !caller && tree->at[s].function == function)
+            caller = counted == OWN_LINES ? (uint32_t)s + 1 : tree->at[outside - 1].program;
         tree->caller[s] = caller;
         if (caller && stack->self_ps && tree->is_launching[stack->track] != of_others)
             failed = add(callers, &numbers, trace->stacks[caller - 1].text, stack->self_ps);
@@ -167,11 +171,12 @@ static int find(const struct tree *tree, uint64_t function, int of_others, struc
     return failed;
 }
 
-/* The callers of an entry's function, in the threads whose doing it is. */
-static int find_callers(const struct tree *tree, const struct ids_ledger_entry *entry, struct callers *callers) {
+/* The callers of an entry's function, or its lines, in the threads whose doing it is. */
+static int find_of(const struct tree *tree, const struct ids_ledger_entry *entry, enum counted counted,
+                   struct callers *callers) {
     *callers = (struct callers){0};
     uint64_t function = ids_python_function_key(text_of(tree->trace, entry->frame));
-    if (find(tree, function, entry->is_of_other_thread, callers)) return -1;
+    if (find(tree, function, entry->is_of_other_thread, counted, callers)) return -1;
     if (callers->count) qsort(callers->at, callers->count, sizeof *callers->at, most_first);
     return 0;
 }
@@ -213,9 +218,49 @@ const char *ids_callers_in_words(const struct ids_trace *trace, const struct ids
     struct tree tree;
     struct callers callers = {0};
     if (!entry->frame || !trace->stack_count) return "";
-    int failed = tree_init(&tree, trace) || find_callers(&tree, entry, &callers);
+    int failed = tree_init(&tree, trace) || find_of(&tree, entry, CALLERS, &callers);
     const char *words = failed ? "" : words_of(trace, entry, &callers, report);
     free(callers.at);
+    tree_done(&tree);
+    return words;
+}
+
+/* Percent of the time. Where one line has more the place says it; of the others, the least that is named. */
+enum { NEARLY_ALL = 80, LEAST_OF_LINE = 10, MOST_LINES = 3 };
+
+static const char *lines_of(const struct ids_trace *trace, const struct callers *lines, struct ids_report *report) {
+    const char *said = "";
+    size_t named = 0;
+    if (lines->count < 2 || lines->at[0].ps >= lines->ps / 100 * NEARLY_ALL) return said;
+    while (named < lines->count && named < MOST_LINES && lines->at[named].ps >= lines->ps / 100 * LEAST_OF_LINE)
+        named++;
+    for (size_t i = 0; i < named; i++) {
+        char buffer[IDS_VALUE_ROOM];
+        struct ids_python_call call;
+        if (!ids_python_call_of(text_of(trace, lines->at[i].text), &call)) return "";
+        double share = (double)lines->at[i].ps / (double)lines->ps;
+        said = ids_report_text(report, "%s%s%" PRId64 " (%s)", said,
+                               !i              ? ""
+                               : i + 1 < named ? ", "
+                                               : " and ",
+                               call.line,
+                               ids_value_format(ids_real_value(IDS_UNIT_RATIO, share), buffer, sizeof buffer));
+    }
+    if (!named) return ids_report_text(report, ", in %zu lines", lines->count);
+    if (named == 1) return ids_report_text(report, ", line %s of %zu lines", said, lines->count);
+    return ids_report_text(report, ", lines %s", said);
+}
+
+const char *ids_lines_in_words(const struct ids_trace *trace, const struct ids_ledger_entry *entry,
+                               struct ids_report *report) {
+    struct tree tree;
+    struct callers lines = {0};
+    struct ids_python_frame frame;
+    if (!entry->frame || !trace->stack_count) return "";
+    if (!ids_python_frame_of(text_of(trace, entry->frame), &frame) || ids_text_is(frame.function, "<module>")) return "";
+    int failed = tree_init(&tree, trace) || find_of(&tree, entry, OWN_LINES, &lines);
+    const char *words = failed ? "" : lines_of(trace, &lines, report);
+    free(lines.at);
     tree_done(&tree);
     return words;
 }
@@ -264,7 +309,7 @@ int ids_callers_list(const struct ids_analysis *analysis, struct ids_report *rep
     int failed = tree_init(&tree, analysis->trace);
     for (size_t i = 0; i < count && table->row_count < MOST_ROWS && !failed; i++) {
         struct callers callers;
-        failed = find_callers(&tree, order[i], &callers);
+        failed = find_of(&tree, order[i], CALLERS, &callers);
         if (!failed) list_callers(analysis, order[i], &callers, report, table);
         free(callers.at);
     }

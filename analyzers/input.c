@@ -336,6 +336,25 @@ static int gather(struct pipeline *pipeline) {
 static const char no_pipeline[] = "no stage of an input pipeline is in the recording (tf.data, a DataLoader, a region "
                                   "such as next_batch)";
 
+/* What waits for input need not be a stage: a thread of a pool that decodes is a function of the program. */
+static const char *say_no_stage(const struct ids_ledger *ledger, int64_t waited_ps, struct ids_report *report) {
+    const struct ids_ledger_entry *most = NULL;
+    int64_t most_ps = 0;
+    for (size_t s = 0; s < ledger->share_count; s++) {
+        const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
+        if (entry->account != IDS_HOST_INPUT || !entry->culprit || ids_ledger_entry_time(entry) <= most_ps) continue;
+        most = entry;
+        most_ps = ids_ledger_entry_time(entry);
+    }
+    if (!most || waited_ps <= 0) return no_pipeline;
+    char buffer[IDS_VALUE_ROOM];
+    const char *where = most->where ? ids_strings_z(&ledger->texts, most->where) : NULL;
+    return ids_report_text(
+        report, "%s; the devices' longest wait for input, %s in all, is for %s%s%s%s: see table ledger", no_pipeline,
+        ids_value_format(ids_int_value(IDS_UNIT_TIME, most_ps), buffer, sizeof buffer),
+        ids_strings_z(&ledger->texts, most->culprit), where ? " (" : "", where ? where : "", where ? ")" : "");
+}
+
 static int input_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct pipeline pipeline = {.analysis = analysis, .first_ps = analysis->start_ps, .last_ps = analysis->end_ps};
     int failed = gather(&pipeline);
@@ -347,7 +366,8 @@ static int input_run(struct ids_analysis *analysis, struct ids_report *report, s
         if (pipeline.count)
             ids_report_metric(report, "input.time", NULL, ids_int_value(IDS_UNIT_TIME, pipeline.time_ps));
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
-                            all_ps ? no_pipeline : ids_no_activity_reason(analysis));
+                            all_ps ? say_no_stage(&analysis->ledger, waited_ps, report)
+                                   : ids_no_activity_reason(analysis));
         list(&pipeline, report);
     }
     free(pipeline.of_name);

@@ -295,7 +295,7 @@ static int has_no_core(const struct ids_circumstances *about) {
 }
 
 static int has_gil(const struct ids_circumstances *about) {
-    return ends(about->where, IDS_HAVING_GIL);
+    return ends(about->where, IDS_HAVING_GIL) || about->maker_has_gil;
 }
 
 /* What another thread does with the lock, or while it has what is waited for. */

@@ -21,6 +21,7 @@ struct ids_circumstances {
     const char *where;    /* of the culprit; NULL unknown */
     const char *recorded; /* what was recorded there, as the file calls it; NULL unknown */
     int has_loader;       /* of host.input: who makes batches is in the recording, or a library of loaders */
+    int maker_has_gil;    /* of host.input: samples saw who makes batches with Python's lock, which others waited for */
     int has_python;       /* Python's functions were recorded */
     size_t devices;       /* that were recorded */
     int lacks_ranks;      /* the job has more ranks than were read */

@@ -206,6 +206,24 @@ static struct ids_python_location location_of(const struct ids_python_code *code
     return (struct ids_python_location){0, 0, -1, -1};
 }
 
+static int is_same_place(struct ids_python_location a, struct ids_python_location b) {
+    return a.line == b.line && a.end_line == b.end_line && a.column == b.column && a.end_column == b.end_column;
+}
+
+int ids_python_code_comes_from(const struct ids_python_code *code, uint32_t at, struct ids_python_location place,
+                               int line, int column) {
+    const unsigned char *entry = code->lines, *end = entry + code->lines_size;
+    int now = code->first_line, is_behind = 0;
+    for (uint32_t units = 0; entry < end && units <= at / 2;) {
+        unsigned head = *entry++;
+        struct ids_python_location from = of_entry(head >> 3 & 15, &entry, end, &now);
+        units += (head & 7) + 1;
+        if (from.line && !is_same_place(from, place))
+            is_behind = from.line > line || (from.line == line && from.column > column);
+    }
+    return is_behind;
+}
+
 /* Pairs of bytes and lines. 3.10: the entry's bytes, and how its line differs (-128: it has none); 3.9: the bytes up to
  * the next line. */
 static int line_of_pairs(const struct ids_python_code *code, int minor, uint32_t at) {

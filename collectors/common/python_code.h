@@ -37,5 +37,9 @@ struct ids_python_location {
 };
 /* `at`: the offset of the instruction in bytes. The line is 0 where the code does not tell. */
 struct ids_python_location ids_python_code_location(const struct ids_python_code *code, int minor, uint32_t at);
+/* Whether the instruction `at`, which is of `place`, comes from what stands behind that line and column: the body of a
+ * "with", whose end is of the same place as its begin. From Python 3.11 on. */
+int ids_python_code_comes_from(const struct ids_python_code *code, uint32_t at, struct ids_python_location place,
+                               int line, int column);
 
 #endif

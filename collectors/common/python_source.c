@@ -114,6 +114,23 @@ static size_t last_call(const char *text, size_t length) {
     return length && text[length - 1] == ')' && !depth && opened < length && text[opened] == '(' ? opened : length;
 }
 
+/* Functions and classes of builtins that take time. What else is written as a plain name is the program's own, or was
+ * imported by that name, and the text does not say from where. */
+static int is_builtin(const char *name, size_t length) {
+    static const char *const names[] = {
+        "__import__", "all",     "any",   "ascii",  "bin",        "bool",   "breakpoint", "bytearray", "bytes", "chr",
+        "compile",    "complex", "delattr", "dict", "dir",        "divmod", "enumerate",  "eval",      "exec",  "filter",
+        "float",      "format",  "frozenset", "getattr", "hasattr", "hash", "hex",        "id",        "input", "int",
+        "isinstance", "issubclass", "iter", "len",  "list",       "map",    "max",        "memoryview", "min",  "next",
+        "object",     "oct",     "open",  "ord",    "pow",        "print",  "range",      "repr",      "reversed",
+        "round",      "set",     "setattr", "slice", "sorted",    "str",    "sum",        "tuple",     "type",  "vars",
+        "zip"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i]) == length && !memcmp(names[i], name, length)) return 1;
+    }
+    return 0;
+}
+
 int ids_python_called_in(const char *text, size_t length, char called[IDS_PYTHON_CALLED]) {
     size_t opened = last_call(text, length), end = opened, begin;
     if (opened == length) return 0;
@@ -126,36 +143,79 @@ int ids_python_called_in(const char *text, size_t length, char called[IDS_PYTHON
     /* "-f(x)", "a @ f(x)": the instruction is no call, but begins with or contains one. What stands in front of the
      * name belongs to the call only where it ends in a bracket or a string: "open(x).read()". */
     if (begin && !(dot && dot == text + begin && strchr(")]}\"'", text[begin - 1]))) return 0;
-    int is_plain = !module && !dot;
-    snprintf(called, IDS_PYTHON_CALLED, "$%.*s %.*s",
-             is_plain ? 8
-             : module ? (int)module
-                      : 9,
-             is_plain ? "builtins"
-             : module ? text + begin
-                      : "<unknown>",
+    const char *of = module ? text + begin : !dot && is_builtin(name, name_length) ? "builtins" : "<unknown>";
+    snprintf(called, IDS_PYTHON_CALLED, "$%.*s %.*s", module ? (int)module : (int)strlen(of), of,
              (int)name_length, name);
     return 1;
 }
 
+/* --- "with lock: count += 1" ------------------------------------------------------------------------------------- */
+
 static const char with[] = "with ";
 enum { WITH = sizeof with - 1 };
 
-/* "with lock:", which takes it without a call in the text. */
-static int is_in_with(const char *line, const char *at) {
-    while (line < at && (*line == ' ' || *line == '\t')) line++;
-    return at - line >= WITH && !memcmp(line, with, WITH);
+/* The colon that ends the head of the statement that begins at `text`; NULL: it is no "with". */
+static const char *end_of_head(const char *text, const char *end) {
+    size_t length = (size_t)(end - text), depth = 0;
+    if (length > LONGEST_CALL) length = LONGEST_CALL;
+    if (length <= WITH || memcmp(text, with, WITH) != 0) return NULL;
+    for (size_t at = WITH; at < length;) {
+        char c = text[at];
+        if (c == '"' || c == '\'') {
+            at = behind_string(text, length, at);
+            continue;
+        }
+        if (c == ':' && !depth) return text + at;
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && depth) depth--;
+        at++;
+    }
+    return NULL;
 }
 
-/* The whole statement, as Python 3.11 and 3.12 have it for the taking: "with lock: count += 1". */
-static int is_with(const char *text, size_t length) {
-    if (length <= WITH || memcmp(text, with, WITH) != 0) return 0;
-    size_t end = WITH;
-    while (end < length && (is_of_name(text[end]) || text[end] == '.' || text[end] == ' ')) end++;
-    return end < length && text[end] == ':';
+static const char *skip_spaces(const char *at) {
+    while (*at == ' ' || *at == '\t') at++;
+    return at;
 }
 
-int ids_python_called(struct ids_python_sources *sources, const struct ids_python_code *code,
+/* "lock" of "with lock:", of "with a, lock as it:" and of "with (a, lock):", as Python 3.13 and later have it for the
+ * taking and the giving back; no part of another expression of the head. */
+static int is_item(const char *statement, const char *from, const char *to, const char *colon) {
+    if (from < statement + WITH || to > colon) return 0;
+    const char *before = from, *behind = skip_spaces(to);
+    while (before[-1] == ' ' || before[-1] == '\t') before--;
+    int is_first = before <= statement + WITH || (before[-1] == '(' && skip_spaces(statement + WITH) == before - 1);
+    return (is_first || before[-1] == ',') && (strchr(":,)", *behind) || !strncmp(behind, "as ", 3));
+}
+
+/* Names alone, whose taking is no call in the text. */
+static int is_of_names(const char *at, const char *end) {
+    while (at < end && (is_of_name(*at) || strchr(". ,", *at))) at++;
+    return at == end;
+}
+
+static int say_with(const char *function, char called[IDS_PYTHON_CALLED]) {
+    snprintf(called, IDS_PYTHON_CALLED, "$<unknown> %s", function);
+    return 1;
+}
+
+/* The instruction at `place`, whose text is `from` to `to`, takes what a "with" is of, or gives it back, which the text
+ * has no call for: up to Python 3.12 it is of the whole statement, later of the expression. The body may stand on the
+ * same line, and its instructions are none of either. */
+static int called_by_with(const struct ids_python_source *source, const struct ids_python_code *code,
+                          uint32_t at, struct ids_python_location place, const char *first, const char *from,
+                          const char *to, char called[IDS_PYTHON_CALLED]) {
+    const char *statement = skip_spaces(first), *colon = end_of_head(statement, source->text + source->size);
+    if (!colon || (from != statement && !is_item(statement, from, to, colon))) return 0;
+    int line = place.line;
+    const char *begin = first;
+    for (const char *end; (end = memchr(begin, '\n', (size_t)(colon - begin))); begin = end + 1) line++;
+    if (ids_python_code_comes_from(code, at, place, line, (int)(colon - begin))) return say_with("__exit__", called);
+    if (from == statement ? !is_of_names(statement + WITH, colon) : to[-1] == ')') return 0;
+    return say_with("__enter__", called);
+}
+
+int ids_python_called(struct ids_python_sources *sources, const struct ids_python_code *code, uint32_t at,
                       struct ids_python_location place, char called[IDS_PYTHON_CALLED]) {
     const struct ids_python_source *source =
         place.line > 0 && place.column >= 0 ? source_of(sources, code->file) : NULL;
@@ -163,13 +223,7 @@ int ids_python_called(struct ids_python_sources *sources, const struct ids_pytho
     const char *last = first && place.end_line != place.line ? line_at(source, place.end_line) : first;
     if (!first || !last) return 0;
     const char *from = first + place.column, *to = last + place.end_column;
-    if (from < first || from >= to || to > source->text + source->size || to - from > LONGEST_CALL) return 0;
-    if (is_with(from, (size_t)(to - from))) {
-        snprintf(called, IDS_PYTHON_CALLED, "$<unknown> __enter__");
-        return 1;
-    }
-    if (ids_python_called_in(from, (size_t)(to - from), called)) return 1;
-    if (to[-1] == ')' || !is_in_with(first, from)) return 0;
-    snprintf(called, IDS_PYTHON_CALLED, "$<unknown> __enter__");
-    return 1;
+    if (from < first || from >= to || to > source->text + source->size) return 0;
+    if (called_by_with(source, code, at, place, first, from, to, called)) return 1;
+    return to - from <= LONGEST_CALL && ids_python_called_in(from, (size_t)(to - from), called);
 }

@@ -16,8 +16,8 @@ struct ids_python_sources {
 void ids_python_sources_done(struct ids_python_sources *sources);
 
 /* Writes what is called there as JAX's tracer writes it, "$gc collect": 1, or 0 where the text shows no call, or cannot
- * be read. */
-int ids_python_called(struct ids_python_sources *sources, const struct ids_python_code *code,
+ * be read. `place` is of the instruction `at`. */
+int ids_python_called(struct ids_python_sources *sources, const struct ids_python_code *code, uint32_t at,
                       struct ids_python_location place, char called[IDS_PYTHON_CALLED]);
 /* The same of one line's text, from `begin` to `end` of it. */
 int ids_python_called_in(const char *text, size_t length, char called[IDS_PYTHON_CALLED]);

@@ -69,7 +69,7 @@ static struct ids_sampled_place *place_of(struct ids_sampled_names *names, struc
     *place = (struct ids_sampled_place){
         .code = call.code, .at = call.at + 1u, .line = location.line > 0 ? location.line : code->first_line};
     names->place_count++;
-    if (!ids_python_called(&names->sources, code, location, place->called)) place->called[0] = '\0';
+    if (!ids_python_called(&names->sources, code, call.at, location, place->called)) place->called[0] = '\0';
     return place;
 }
 

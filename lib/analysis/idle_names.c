@@ -287,7 +287,9 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         if (account == IDS_HOST_DISPATCH && doing->account == IDS_HOST_PYTHON && !is_called)
             launched = launched_by(trace, doing);
         *ret_where = is_price ? line_of(names, doing->caller, 0) : where_of(names, number);
-        *ret_recorded = text_of(trace, doing->name);
+        /* What shows the function's place is what was seen there, and not on another of its lines. */
+        uint32_t shown = manner == IDS_AS_IT_IS && names->sampled.best ? names->sampled.best[number] : number;
+        *ret_recorded = text_of(trace, trace->doings[shown].name);
         if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
         if (manner == IDS_AS_AWAITED) *ret_where = joined(names, where_awaited(names, number), IDS_AWAITED);
         if (manner == IDS_AS_HAVING_GIL) *ret_where = joined(names, where_having_gil(names, number), IDS_HAVING_GIL);

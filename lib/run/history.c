@@ -436,6 +436,7 @@ static int measures_rhythm(const struct ids_slowdown_step *all, size_t all_count
 /* What histories say of the steps that the report measures. */
 struct told {
     int is_measured;    /* they have a rhythm in its share of the run */
+    struct ids_slow_often often; /* steps 0: slow ones are not frequent, or none is measured */
     const char *rhythm; /* NULL: nothing yet */
     int is_advice;      /* there is a piece on slow steps */
     int is_both;        /* which tells the rhythm */
@@ -462,15 +463,21 @@ static void judge_report(const struct ids_history_file *file, const struct ids_n
                          const struct ids_kept *kept, struct ids_report *report, struct told *told) {
     struct ids_rhythm rhythm;
     struct ids_slowdown slowdown;
+    struct ids_slow_often often;
     struct ids_kept_like like;
     struct steps steps;
     list_steps(file, measured, &steps);
     if (kept && ids_kept_like_find(kept, steps.slow, steps.count, &like)) ids_kept_like_tell(&like, report);
     int has_rhythm = find_rhythm(steps.beside, steps.count, &rhythm);
     int is_measured = has_rhythm && measures_rhythm(steps.beside, steps.count, &rhythm, report);
+    int is_often = !steps.is_by_device && ids_slow_often_find(steps.beside, steps.count, report, &often);
+    if (is_often) told->often = often;
     if (!ids_report_find_property(report, "recording") && !steps.is_by_device &&
         ids_slowdown_find(steps.beside, steps.count, report, measured->step_ns, &slowdown)) {
-        if (is_measured) slowdown.usual_mean_ns = ids_rhythm_mean_ns(&rhythm);
+        if (is_measured)
+            slowdown.usual_mean_ns = ids_rhythm_mean_ns(&rhythm);
+        else if (is_often && ids_slow_often_measured(&slowdown))
+            slowdown.usual_mean_ns = often.mean_ns;
         ids_slowdown_tell(&slowdown, report);
     }
     told->is_measured |= is_measured;
@@ -498,6 +505,7 @@ void ids_history_warn(const struct ids_run_files *run, struct ids_report *report
     }
     /* A window that was kept because of one step is about that step: what it alone lost is no chance there. Nor is it
      * where the history has such a step as often. */
+    if (told.often.steps) ids_slow_often_tell(&told.often, report);
     if (told.is_measured || is_kept) ids_report_advice_by_saving(report);
     if (told.rhythm && !told.is_both) ids_report_diag(report, IDS_WARNING, "steps.rhythm", told.rhythm, -1, 1);
     if (folder) closedir(folder);

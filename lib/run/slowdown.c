@@ -118,15 +118,65 @@ int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const
     return 1;
 }
 
+/* --- slow steps that are frequent ------------------------------------------------------------------------------- */
+
+enum { LEAST_SLOW = 5, SLOW_OF = 10, LOST_OF = 4 };
+
+int ids_slow_often_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
+                        struct ids_slow_often *ret_often) {
+    struct ids_slow_often often = {0};
+    int64_t *times = calloc(count + 1, sizeof *times), *measured = calloc(count + 1, sizeof *measured);
+    size_t ends[2], of_window = 0;
+    double all_ns = 0, lost_ns = 0;
+    int found = 0;
+    if (times && measured) {
+        for (size_t i = 0; i < count; i++) {
+            if (!steps[i].is_recorded) times[often.steps++] = steps[i].took_ns;
+        }
+        of_window = take_measured(steps, count, report, measured, ends);
+        const int64_t usual_ns = median_of(times, often.steps);
+        for (size_t i = 0; i < often.steps; i++) {
+            all_ns += (double)times[i];
+            if (times[i] / 2 <= usual_ns) continue;
+            often.slow++;
+            lost_ns += (double)(times[i] - usual_ns);
+        }
+        if (often.steps) often.mean_ns = (int64_t)(all_ns / (double)often.steps);
+        for (size_t i = 0; i < of_window; i++) found |= measured[i] / 2 > usual_ns;
+    }
+    free(times);
+    free(measured);
+    *ret_often = often;
+    return found && often.slow >= LEAST_SLOW && often.slow >= often.steps / SLOW_OF && lost_ns >= all_ns / LOST_OF;
+}
+
+int ids_slow_often_measured(const struct ids_slowdown *slowdown) {
+    return slowdown->recorded_ns / 2 > slowdown->usual_ns;
+}
+
+static int is_saving(const struct ids_advice *advice) {
+    return advice->per_step && advice->saves_ps > 0;
+}
+
+void ids_slow_often_tell(const struct ids_slow_often *often, struct ids_report *report) {
+    struct ids_advice *first = NULL;
+    for (size_t i = 0; i < report->advice_count; i++) {
+        struct ids_advice *advice = &report->advice[i];
+        if (is_saving(advice) && (!first || advice->saves_ps > first->saves_ps)) first = advice;
+    }
+    if (!first || first->chance_ps <= first->saves_ps / 2) return;
+    first->evidence = ids_report_text(report,
+                                      "%s; its size is unsure, because the window has few steps; %zu of the run's "
+                                      "%zu other steps take more than twice the median",
+                                      first->evidence ? first->evidence : "", often->slow, often->steps);
+    ids_report_advice_by_saving(report);
+}
+
 static const char *say_time(struct ids_report *report, int64_t ns) {
     char text[IDS_VALUE_ROOM];
     int64_t ps;
     if (__builtin_mul_overflow(ns, 1000, &ps)) return "?";
     return ids_report_text(report, "%s", ids_value_format(ids_int_value(IDS_UNIT_TIME, ps), text, sizeof text));
-}
-
-static int is_saving(const struct ids_advice *advice) {
-    return advice->per_step && advice->saves_ps > 0;
 }
 
 /* Savings are parts of one step: together they are no more than it. */

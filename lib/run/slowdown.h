@@ -26,12 +26,20 @@ struct ids_slowdown_step {
     int is_recorded; /* a window touches it */
 };
 
+/* Slow steps, of more than twice the median, are a tenth or more of the run outside windows, five at least, and lose a
+ * quarter of its time or more; and the report measures one. What a slow step lost is no chance then, and the mean step
+ * says more of the run than the median one. */
+struct ids_slow_often {
+    size_t slow, steps; /* outside windows */
+    int64_t mean_ns;    /* of these steps, the slow ones too */
+};
+
 struct ids_slowdown {
     int64_t recorded_ns, usual_ns;
     size_t around;    /* of how many steps usual_ns is the median */
     const char *side; /* where these are: around, before, after */
-    /* Where the window has a slow step that comes in a rhythm, as the run has: the mean of the measured steps, and that
-     * of the run, with its share of slow ones. The caller sets the second; 0: there is none. */
+    /* Where the window has slow steps as the run has, in a rhythm or often: the mean of the measured steps, and that of
+     * the run, with its share of slow ones. The caller sets the second; 0: there is none. */
     int64_t recorded_mean_ns, usual_mean_ns;
 };
 
@@ -40,6 +48,14 @@ struct ids_slowdown {
  * report measures by devices, the one in the middle; 0: not known of this process, and none is shorter. */
 int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
                       int64_t step_ns, struct ids_slowdown *ret_slowdown);
+/* 1 and *ret_often, where slow steps are that frequent; else 0, also without memory. */
+int ids_slow_often_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
+                        struct ids_slow_often *ret_often);
+/* Whether the usual step that the savings are held against is that mean: the measured ones are slow as those are. */
+int ids_slow_often_measured(const struct ids_slowdown *slowdown);
+/* Where the piece that would save most stands behind others because it may be chance, puts advice in the order of what
+ * it saves; and says of such a piece, also where it is first, what is sure of it. */
+void ids_slow_often_tell(const struct ids_slow_often *often, struct ids_report *report);
 /* Says it in the property `recording`. Where they took longer, it takes that off what advice on steps would save: never
  * more than the step, nor together more than it. Of steps with a rhythm that is by their means, and where few steps
  * have most of the window's time, savings stay. Where they took shorter, advice stands before that on what devices

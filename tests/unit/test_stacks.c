@@ -95,6 +95,8 @@ static const char *called(const char *text) {
 START_TEST(calls_by_their_text) {
     ck_assert_str_eq(called("gc.collect()"), "$gc collect");
     ck_assert_str_eq(called("len(x)"), "$builtins len");
+    ck_assert_str_eq(called("train_step(x)"), "$<unknown> train_step"); /* the program's own, or imported */
+    ck_assert_str_eq(called("lengths(x)"), "$<unknown> lengths");
     ck_assert_str_eq(called("self.state.dumps(\")\", f(1), [g(2)])"), "$self.state dumps");
     ck_assert_str_eq(called("open(path).read()"), "$<unknown> read");
     ck_assert_str_eq(called("rows[0].sort(key=lambda r: r[1])"), "$<unknown> sort");
@@ -108,6 +110,64 @@ START_TEST(calls_by_their_text) {
     ck_assert_str_eq(called("handlers[0](x)"), "");
     ck_assert_str_eq(called("x)"), "");
     ck_assert_str_eq(called(""), "");
+}
+END_TEST
+
+/* A code of instructions that come from these columns of the first line, in a file of this text. */
+struct columns {
+    int from, to;
+};
+
+static const char *called_at(const char *text, const struct columns *of, size_t count, uint32_t number) {
+    static char name[IDS_PYTHON_CALLED];
+    char path[] = "/tmp/test_stacks_XXXXXX";
+    unsigned char lines[64];
+    int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char entry[] = {0x80 | 14 << 3, 0, 0, (unsigned char)(of[i].from + 1),
+                                       (unsigned char)(of[i].to + 1)};
+        memcpy(lines + i * sizeof entry, entry, sizeof entry);
+    }
+    struct ids_python_code code = {.first_line = 1, .file = path, .lines = lines, .lines_size = 5 * count};
+    struct ids_python_sources sources = {0};
+    if (!ids_python_called(&sources, &code, 2 * number, ids_python_code_location(&code, 11, 2 * number), name))
+        name[0] = '\0';
+    ids_python_sources_done(&sources);
+    unlink(path);
+    return name;
+}
+
+/* As Python 3.11 compiles it, and as 3.13 does: what is taken, the body on the same line, and what is given back. */
+START_TEST(body_on_the_line_of_a_with) {
+    static const char text[] = "with lock: return [s + x for s in ws]\n", two[] = "with a, lock as l: x + y\n",
+                      with_call[] = "with open(p) as f: x + f.y\n", in_head[] = "with locks[k + 1]: x + y\n";
+    static const struct columns whole[] = {{5, 9}, {0, 37}, {18, 37}, {19, 24}, {0, 37}},
+                                of_item[] = {{5, 9}, {5, 9}, {18, 37}, {5, 9}},
+                                of_two[] = {{5, 6}, {8, 12}, {16, 17}, {19, 24}, {8, 12}},
+                                of_call[] = {{5, 12}, {0, 26}, {19, 26}, {0, 26}},
+                                of_head[] = {{5, 10}, {11, 16}, {5, 17}, {19, 24}};
+    ck_assert_str_eq(called_at(text, whole, 5, 1), "$<unknown> __enter__");
+    ck_assert_str_eq(called_at(text, whole, 5, 2), "");
+    ck_assert_str_eq(called_at(text, whole, 5, 3), "");
+    ck_assert_str_eq(called_at(text, whole, 5, 4), "$<unknown> __exit__");
+    ck_assert_str_eq(called_at(text, of_item, 4, 1), "$<unknown> __enter__");
+    ck_assert_str_eq(called_at(text, of_item, 4, 2), "");
+    ck_assert_str_eq(called_at(text, of_item, 4, 3), "$<unknown> __exit__");
+    ck_assert_str_eq(called_at(two, of_two, 5, 1), "$<unknown> __enter__");
+    ck_assert_str_eq(called_at(two, of_two, 5, 2), "");
+    ck_assert_str_eq(called_at(two, of_two, 5, 3), "");
+    ck_assert_str_eq(called_at(two, of_two, 5, 4), "$<unknown> __exit__");
+    ck_assert_str_eq(called_at(with_call, of_call, 4, 0), "$builtins open");
+    ck_assert_str_eq(called_at(with_call, of_call, 4, 1), ""); /* open() again, or what it gave: nobody can tell */
+    ck_assert_str_eq(called_at(with_call, of_call, 4, 2), "");
+    ck_assert_str_eq(called_at(with_call, of_call, 4, 3), "$<unknown> __exit__");
+    ck_assert_str_eq(called_at(in_head, of_head, 4, 1), ""); /* an index, which takes nothing */
+    ck_assert_str_eq(called_at(in_head, of_head, 4, 2), "$<unknown> __enter__");
+    ck_assert_str_eq(called_at(in_head, of_head, 4, 3), "");
+    ck_assert_str_eq(called_at("x = without + y\n", (struct columns[]){{0, 15}, {4, 15}}, 2, 1), "");
 }
 END_TEST
 
@@ -669,7 +729,8 @@ START_TEST(spells_of_a_run) {
 }
 END_TEST
 
-IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
+IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, body_on_the_line_of_a_with,
+              paths_by_their_owner,
               slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core, stacks_again, threads_of_a_list,
               threads_that_stand_still, threads_that_begin, threads_that_have_ended, pieces_of_memory, periods,
               periods_by_cost, periods_by_chance, times_of_others, schedstat_of_a_thread, waits_within_the_clocks,
