@@ -121,8 +121,7 @@ static int has_loader(const struct ids_adviser *adviser) {
         const struct ids_ledger_entry *entry = &ledger->entries[e];
         if (entry->account != IDS_HOST_INPUT) continue;
         ids_sum(&all_ps, ids_ledger_entry_time(entry));
-        if (ends(ids_adviser_text(adviser, entry->where), IDS_AWAITED))
-            ids_sum(&made_ps, ids_ledger_entry_time(entry));
+        if (ends(ids_adviser_text(adviser, entry->where), IDS_AWAITED)) ids_sum(&made_ps, ids_ledger_entry_time(entry));
     }
     if (made_ps && made_ps >= all_ps / 10) return 1;
     for (size_t n = 0; n < trace->name_count; n++) {

@@ -239,12 +239,12 @@ static const char *lines_of(const struct ids_trace *trace, const struct callers 
         struct ids_python_call call;
         if (!ids_python_call_of(text_of(trace, lines->at[i].text), &call)) return "";
         double share = (double)lines->at[i].ps / (double)lines->ps;
-        said = ids_report_text(report, "%s%s%" PRId64 " (%s)", said,
-                               !i              ? ""
-                               : i + 1 < named ? ", "
-                                               : " and ",
-                               call.line,
-                               ids_value_format(ids_real_value(IDS_UNIT_RATIO, share), buffer, sizeof buffer));
+        said =
+            ids_report_text(report, "%s%s%" PRId64 " (%s)", said,
+                            !i              ? ""
+                            : i + 1 < named ? ", "
+                                            : " and ",
+                            call.line, ids_value_format(ids_real_value(IDS_UNIT_RATIO, share), buffer, sizeof buffer));
     }
     if (!named) return ids_report_text(report, ", in %zu lines", lines->count);
     if (named == 1) return ids_report_text(report, ", line %s of %zu lines", said, lines->count);
@@ -257,7 +257,8 @@ const char *ids_lines_in_words(const struct ids_trace *trace, const struct ids_l
     struct callers lines = {0};
     struct ids_python_frame frame;
     if (!entry->frame || !trace->stack_count) return "";
-    if (!ids_python_frame_of(text_of(trace, entry->frame), &frame) || ids_text_is(frame.function, "<module>")) return "";
+    if (!ids_python_frame_of(text_of(trace, entry->frame), &frame) || ids_text_is(frame.function, "<module>"))
+        return "";
     int failed = tree_init(&tree, trace) || find_of(&tree, entry, OWN_LINES, &lines);
     const char *words = failed ? "" : lines_of(trace, &lines, report);
     free(lines.at);

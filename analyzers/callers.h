@@ -14,8 +14,8 @@
 const char *ids_callers_in_words(const struct ids_trace *trace, const struct ids_ledger_entry *entry,
                                  struct ids_report *report);
 
-/* ", lines 14 (56.1 %) and 13 (43.2 %)", of those in which the function's time is; "" where one has nearly all of it, of
- * a module's own code, each of whose lines is a culprit, and as above. */
+/* ", lines 14 (56.1 %) and 13 (43.2 %)", of those in which the function's time is; "" where one has nearly all of it,
+ * of a module's own code, each of whose lines is a culprit, and as above. */
 const char *ids_lines_in_words(const struct ids_trace *trace, const struct ids_ledger_entry *entry,
                                struct ids_report *report);
 

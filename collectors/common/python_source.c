@@ -118,13 +118,14 @@ static size_t last_call(const char *text, size_t length) {
  * imported by that name, and the text does not say from where. */
 static int is_builtin(const char *name, size_t length) {
     static const char *const names[] = {
-        "__import__", "all",     "any",   "ascii",  "bin",        "bool",   "breakpoint", "bytearray", "bytes", "chr",
-        "compile",    "complex", "delattr", "dict", "dir",        "divmod", "enumerate",  "eval",      "exec",  "filter",
-        "float",      "format",  "frozenset", "getattr", "hasattr", "hash", "hex",        "id",        "input", "int",
-        "isinstance", "issubclass", "iter", "len",  "list",       "map",    "max",        "memoryview", "min",  "next",
-        "object",     "oct",     "open",  "ord",    "pow",        "print",  "range",      "repr",      "reversed",
-        "round",      "set",     "setattr", "slice", "sorted",    "str",    "sum",        "tuple",     "type",  "vars",
-        "zip"};
+        "__import__", "all",   "any",     "ascii",   "bin",     "bool",       "breakpoint", "bytearray",
+        "bytes",      "chr",   "compile", "complex", "delattr", "dict",       "dir",        "divmod",
+        "enumerate",  "eval",  "exec",    "filter",  "float",   "format",     "frozenset",  "getattr",
+        "hasattr",    "hash",  "hex",     "id",      "input",   "int",        "isinstance", "issubclass",
+        "iter",       "len",   "list",    "map",     "max",     "memoryview", "min",        "next",
+        "object",     "oct",   "open",    "ord",     "pow",     "print",      "range",      "repr",
+        "reversed",   "round", "set",     "setattr", "slice",   "sorted",     "str",        "sum",
+        "tuple",      "type",  "vars",    "zip"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strlen(names[i]) == length && !memcmp(names[i], name, length)) return 1;
     }
@@ -144,8 +145,8 @@ int ids_python_called_in(const char *text, size_t length, char called[IDS_PYTHON
      * name belongs to the call only where it ends in a bracket or a string: "open(x).read()". */
     if (begin && !(dot && dot == text + begin && strchr(")]}\"'", text[begin - 1]))) return 0;
     const char *of = module ? text + begin : !dot && is_builtin(name, name_length) ? "builtins" : "<unknown>";
-    snprintf(called, IDS_PYTHON_CALLED, "$%.*s %.*s", module ? (int)module : (int)strlen(of), of,
-             (int)name_length, name);
+    snprintf(called, IDS_PYTHON_CALLED, "$%.*s %.*s", module ? (int)module : (int)strlen(of), of, (int)name_length,
+             name);
     return 1;
 }
 
@@ -202,9 +203,9 @@ static int say_with(const char *function, char called[IDS_PYTHON_CALLED]) {
 /* The instruction at `place`, whose text is `from` to `to`, takes what a "with" is of, or gives it back, which the text
  * has no call for: up to Python 3.12 it is of the whole statement, later of the expression. The body may stand on the
  * same line, and its instructions are none of either. */
-static int called_by_with(const struct ids_python_source *source, const struct ids_python_code *code,
-                          uint32_t at, struct ids_python_location place, const char *first, const char *from,
-                          const char *to, char called[IDS_PYTHON_CALLED]) {
+static int called_by_with(const struct ids_python_source *source, const struct ids_python_code *code, uint32_t at,
+                          struct ids_python_location place, const char *first, const char *from, const char *to,
+                          char called[IDS_PYTHON_CALLED]) {
     const char *statement = skip_spaces(first), *colon = end_of_head(statement, source->text + source->size);
     if (!colon || (from != statement && !is_item(statement, from, to, colon))) return 0;
     int line = place.line;

@@ -435,11 +435,11 @@ static int measures_rhythm(const struct ids_slowdown_step *all, size_t all_count
 
 /* What histories say of the steps that the report measures. */
 struct told {
-    int is_measured;    /* they have a rhythm in its share of the run */
+    int is_measured;             /* they have a rhythm in its share of the run */
     struct ids_slow_often often; /* steps 0: slow ones are not frequent, or none is measured */
-    const char *rhythm; /* NULL: nothing yet */
-    int is_advice;      /* there is a piece on slow steps */
-    int is_both;        /* which tells the rhythm */
+    const char *rhythm;          /* NULL: nothing yet */
+    int is_advice;               /* there is a piece on slow steps */
+    int is_both;                 /* which tells the rhythm */
 };
 
 static void judge_missed(const struct ids_history_head *head, const struct steps *steps,

@@ -285,7 +285,8 @@ def slow_in(folder):
 
 def with_rhythm(name, period):
     """20 steps in a window, 100 to 119, that dispatch for 0.9 of 1 ms; but step 110 takes input for 30 ms. By the history such a step comes
-    each `period` steps."""
+    each `period` steps, or in those of a list."""
+    slow = period if isinstance(period, list) else range(110 % period, 400, period)
     folder = ROOT / name
     path = folder / 'plugins' / 'profile' / 'now' / 'h.mini'
     path.parent.mkdir(parents=True)
@@ -302,7 +303,7 @@ def with_rhythm(name, period):
     path.write_text('\n'.join(['idsprof-mini 1', 'host h', 'plane /device:GPU:0', 'line 1 "Stream #1"', *device, 'plane /host:CPU', 'line 9 t', *host]) + '\n')
     begins = [0]
     for number in range(400):
-        begins.append(begins[-1] + (31000000 if number % period == 110 % period else 1022000))
+        begins.append(begins[-1] + (31000000 if number in slow else 1022000))
     head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
     steps = b''.join(struct.pack('<qqfffi', begin, number, 0, 0, 0, 0) for number, begin in enumerate(begins))
     event = struct.pack('<qqq104s', begins[100] + 1, begins[120] - 1, 2, b'1 asked for')
@@ -317,6 +318,12 @@ def first_of(path):
 
 same('the window has a whole period: what its long step takes comes first', first_of(with_rhythm('period', 20)), ('host.input', True))
 same('one step of a longer period stands behind what most steps have', first_of(with_rhythm('longer', 40)), ('host.dispatch', False))
+FEW, MANY = ([110] + [number for number in range(400) if number * number * 7 % 401 < below and not 90 < number < 130] for below in (25, 70))
+same('slow steps without a rhythm are a sixth of the run: what one loses is no chance', first_of(with_rhythm('many_slow', MANY)), ('host.input', True))
+told = json.loads(report(with_rhythm('many_told', MANY), '--json'))['advice'][0]['evidence']
+same('what of it is sure', re.search(r'; its size is unsure, because the window has few steps; (\d+) of .* (\d+) other steps', told).groups(),
+     (str(sum(number > 9 for number in MANY) - 1), '370'))
+same('they are a sixteenth', first_of(with_rhythm('few_slow', FEW)), ('host.dispatch', False))
 same('steps that the program waits for', slow_in(with_calls('waits', 0.27)), (19, 19, 1, False))
 same('calls that launch steps', slow_in(with_calls('launches', 0.2)), (None, 0, 0, True))
 # Ten steps take 1.8 + 20 of what they take the device, which runs dry for 11.8 in the tenth: 19 of them after the tenth step.

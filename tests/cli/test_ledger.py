@@ -119,6 +119,13 @@ def check_known():
     check([line.split() for line in found[1:3]] == [['place', 'inferred', '11', '8756000000'], ['recorded', '1', '796000000']], 'the view', found)
 
 
+def check_line_of_evidence():
+    """What shows an interval was seen at the place that stands beside it, and on no other line of the function."""
+    path = SOURCE / 'testdata/mini/sampled_lines.mini'
+    lines = [line for line in run('--explain', 'host.python', path).stdout.split('\n') if 'train.py:14, mostly in json.dumps' in line]
+    check([line.split()[-2:] for line in lines[1:]] == 5 * [['$./train.py:14', 'log']], 'the line of the place', lines)
+
+
 def check_refused():
     for arguments, words in ((('--by', 'host'), "invalid value 'host'"), (('--by', 'step', '--section', 'ops'), '--section ledger'),
                              (('--by', 'step', '--explain', 'host.python'), 'exclude each other'),
@@ -137,6 +144,7 @@ check_advice_leads_on()
 check_zeros()
 check_python()
 check_known()
+check_line_of_evidence()
 check_refused()
 for failure in failures:
     print('FAIL:', failure[:1000])

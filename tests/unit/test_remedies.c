@@ -21,6 +21,9 @@ static const struct {
      "in other processes"},
     {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "crop", .where = "a.py:1, in another thread", .has_loader = 1},
      "on other threads or processes"},
+    {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "crop", .where = "a.py:1, in another thread", .has_loader = 1,
+      .maker_has_gil = 1},
+     "in other processes"},
     /* a queue whose items nobody in the recording makes: no batch can be prepared ahead */
     {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "get", .recorded = "$/usr/lib/python3.11/queue.py:180 get"},
      "shorten it or hand over"},

@@ -189,6 +189,57 @@ START_TEST(test_told_of_a_rhythm) {
 }
 END_TEST
 
+/* Of 54 steps outside the window so many take 8 ms, where the others take 742 us. */
+static int find_often(int slow, int64_t took_ns, struct ids_slow_often *often) {
+    record(8000000, 8000000, 8000000, 742000);
+    for (int i = 0; i < slow; i++) steps[i * 37 % 40].took_ns = took_ns;
+    return ids_slow_often_find(steps, STEPS, &report, often);
+}
+
+START_TEST(test_slow_often) {
+    struct ids_slow_often often;
+    ck_assert_int_eq(find_often(6, 8000000, &often), 1);
+    ck_assert_uint_eq(often.slow, 6);
+    ck_assert_uint_eq(often.steps, 54);
+    ck_assert_int_eq(often.mean_ns, (6 * INT64_C(8000000) + 48 * INT64_C(742000)) / 54);
+    ck_assert_int_eq(find_often(4, 8000000, &often), 0); /* of 54, no tenth */
+    ck_assert_int_eq(find_often(6, 1484000, &often), 0); /* twice the median, and no more */
+    ck_assert_int_eq(find_often(6, 1600000, &often), 0); /* they lose an eighth of the time */
+    ck_assert_int_eq(find_often(12, 8000000, &often), 1);
+    for (int i = 40; i < 45; i++) steps[i].took_ns = 742000; /* none is measured */
+    ck_assert_int_eq(ids_slow_often_find(steps, STEPS, &report, &often), 0);
+    ck_assert_int_eq(ids_slow_often_find(steps, 0, &report, &often), 0);
+    ids_report_done(&report);
+    /* A window of slow steps: the run's mean is what the saving is held against. */
+    slowdown = (struct ids_slowdown){.recorded_ns = 6000000, .usual_ns = 742000};
+    ck_assert_int_eq(ids_slow_often_measured(&slowdown), 1);
+    slowdown.recorded_ns = 1484000; /* one that is slow to record */
+    ck_assert_int_eq(ids_slow_often_measured(&slowdown), 0);
+}
+END_TEST
+
+/* What one step of the window has, and so may be chance, is more than what all have. */
+START_TEST(test_slow_often_told) {
+    const struct ids_slow_often often = {.slow = 79, .steps = 283};
+    for (int is_chance = 0; is_chance < 2; is_chance++) {
+        record(1000, 1000, 1000, 1000);
+        ids_report_advice(&report, &(struct ids_advice){.saves_ps = 335000000, .per_step = 1, .what = "all"});
+        ids_report_advice(&report, &(struct ids_advice){.saves_ps = 1120000000,
+                                                        .chance_ps = is_chance ? 1120000000 : 0,
+                                                        .per_step = 1,
+                                                        .what = "one",
+                                                        .evidence = "1.120 ms"});
+        ids_slow_often_tell(&often, &report);
+        ck_assert_str_eq(report.advice[0].what, is_chance ? "one" : "all"); /* another rule had put it there */
+        ck_assert_str_eq(report.advice[is_chance ? 0 : 1].evidence,
+                         is_chance ? "1.120 ms; its size is unsure, because the window has few steps; 79 of the run's "
+                                     "283 other steps take more than twice the median"
+                                   : "1.120 ms");
+        ids_report_done(&report);
+    }
+}
+END_TEST
+
 /* The devices' steps count, not the host's: it made them as usual. */
 START_TEST(test_shorter) {
     record(742000, 742000, 742000, 742000);
@@ -241,5 +292,5 @@ START_TEST(test_shorter_told) {
 END_TEST
 
 IDS_RUN_SUITE("slowdown", test_found, test_too_few, test_far_slower_beside_few, test_nearest_steps, test_sides_differ,
-              test_slow_by_itself, test_kept_for_a_step, test_told, test_told_of_a_rhythm, test_shorter,
-              test_shorter_told)
+              test_slow_by_itself, test_kept_for_a_step, test_told, test_told_of_a_rhythm, test_slow_often,
+              test_slow_often_told, test_shorter, test_shorter_told)

@@ -730,9 +730,8 @@ START_TEST(spells_of_a_run) {
 END_TEST
 
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, body_on_the_line_of_a_with,
-              paths_by_their_owner,
-              slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core, stacks_again, threads_of_a_list,
-              threads_that_stand_still, threads_that_begin, threads_that_have_ended, pieces_of_memory, periods,
-              periods_by_cost, periods_by_chance, times_of_others, schedstat_of_a_thread, waits_within_the_clocks,
-              threads_that_run, threads_that_read, threads_that_sleep, calls_by_what_the_kernel_says, lines_of_a_file,
-              spells_of_a_run)
+              paths_by_their_owner, slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core,
+              stacks_again, threads_of_a_list, threads_that_stand_still, threads_that_begin, threads_that_have_ended,
+              pieces_of_memory, periods, periods_by_cost, periods_by_chance, times_of_others, schedstat_of_a_thread,
+              waits_within_the_clocks, threads_that_run, threads_that_read, threads_that_sleep,
+              calls_by_what_the_kernel_says, lines_of_a_file, spells_of_a_run)
