@@ -144,13 +144,13 @@ def recording_of(folder):
     return json.loads(report(folder, '--json', '--no-cache'))['run'].get('recording', '')
 
 
-def with_measured_rhythm(name):
+def with_measured_rhythm(name, slow=range(5, 1000, 6), recorded=37000000, long=300000000):
     """Steps of 28 ms, of which every sixth takes 300 ms, such as 5; 0 to 5 are recorded, and take 37 ms where they are not that one."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
     numbers, begins = [*range(900, 915), *range(60)], [0]
     for number in numbers:
-        begins.append(begins[-1] + (300000000 if number % 6 == 5 else 37000000 if number < 6 else 28000000))
+        begins.append(begins[-1] + (long if number in slow else recorded if number < 6 else 28000000))
     head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
     steps = b''.join(struct.pack('<qqfffi', begin, number, 0, 0, 0, 0) for number, begin in zip([*numbers, 60], begins))
     event = struct.pack('<qqq104s', begins[15] + 1, begins[21] - 1, 2, b'1 asked for')
@@ -425,5 +425,11 @@ measured = with_measured_rhythm('measured_rhythm')
 same('its short steps took longer in the window', 'took 1.32 × as long as the 25 around it' in ' '.join(report(measured).split()), True)
 same('what its long step loses is lost in the run', savings(measured), savings(run('no_history', (FILE, 6, 0, 5))))
 same('and is something', len(savings(measured)) > 0, True)
+shorter = with_measured_rhythm('shorter_rhythm', long=60000000)
+same('a long step that has less than the others together is lost as well', savings(shorter), savings(measured))
+often = with_measured_rhythm('often', [*range(900, 915, 4), 7, 8, 15, 19, 26, 28, 37, 50, 51, 58], 120000000)
+same('steps that are slow like a fifth of the run are held against its mean step',
+     re.search(r'steps in the window took \S+ × as long as the mean step of the run with its slow ones \(\S+ ms\)', ' '.join(report(often).split()))
+     is not None, True)
 print('%d failures' % failures)
 sys.exit(failures > 0)
