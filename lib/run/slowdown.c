@@ -147,7 +147,7 @@ int ids_slow_often_find(const struct ids_slowdown_step *steps, size_t count, con
     free(times);
     free(measured);
     *ret_often = often;
-    return found && often.slow >= LEAST_SLOW && often.slow >= often.steps / SLOW_OF && lost_ns >= all_ns / LOST_OF;
+    return found && often.slow >= LEAST_SLOW && often.slow * SLOW_OF >= often.steps && lost_ns >= all_ns / LOST_OF;
 }
 
 int ids_slow_often_measured(const struct ids_slowdown *slowdown) {
