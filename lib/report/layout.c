@@ -65,15 +65,60 @@ int ids_text_columns(const char *text) {
     return columns;
 }
 
+/* Where the last columns of a text begin; a wide character on the border may cost one. */
+static size_t tail_of(const char *text, int columns) {
+    size_t length = strlen(text), tail = ids_text_head(text, length, ids_text_columns(text) - columns);
+    while (ids_text_columns(text + tail) > columns) tail += ids_text_head(text + tail, length - tail, 2);
+    return tail;
+}
+
+static const char arrow[] = " \xe2\x86\x92 ";
+/* Less of what is around it says nothing. */
+enum { LEAST_AROUND = 8 };
+
+/* The first "512 → 1024" of a text, as its first byte and the one behind its last. 0: there is none. */
+static int find_change(const char *text, size_t *ret_first, size_t *ret_end) {
+    const char *found = strstr(text, arrow);
+    if (!found || found == text) return 0;
+    const char *first = found, *end = found + sizeof arrow - 1;
+    while (first > text && first[-1] != ' ') first--;
+    end += strcspn(end, " ");
+    *ret_first = (size_t)(first - text);
+    *ret_end = (size_t)(end - text);
+    return 1;
+}
+
+/* "block_2: 512 → 1024:…beside them", or "jit(tra…512 → 1024…": what changed into what is the message. NULL: it says
+ * nothing of the kind, or there is no room for it. */
+static const char *shorten_around_change(struct ids_arena *arena, const char *text, int columns) {
+    size_t first, end, length = strlen(text);
+    if (!find_change(text, &first, &end)) return NULL;
+    char *shorter = ids_arena_alloc(arena, length + 2 * sizeof ellipsis);
+    if (!shorter) return NULL;
+    int told = ids_text_columns(text) - ids_text_columns(text + end), behind = columns - told - 1;
+    if (behind >= 0) {
+        size_t tail = behind < LEAST_AROUND ? length : tail_of(text, behind);
+        snprintf(shorter, length + 2 * sizeof ellipsis, "%.*s%s%s", (int)end, text, ellipsis, text + tail);
+        return shorter;
+    }
+    int is_last = end == length;
+    int before = columns - (told - (ids_text_columns(text) - ids_text_columns(text + first))) - 2 + is_last;
+    if (before < LEAST_AROUND) return NULL;
+    size_t head = ids_text_head(text, first, before);
+    snprintf(shorter, length + 2 * sizeof ellipsis, "%.*s%s%.*s%s", (int)head, text, ellipsis, (int)(end - first),
+             text + first, is_last ? "" : ellipsis);
+    return shorter;
+}
+
 const char *ids_text_shorten(struct ids_arena *arena, const char *text, int columns) {
     int whole = ids_text_columns(text);
     if (whole <= columns || columns < 1) return text;
+    const char *around = shorten_around_change(arena, text, columns);
+    if (around) return around;
     size_t length = strlen(text);
     int tail_columns = (columns - 1) / 2;
     size_t head = ids_text_head(text, length, columns - 1 - tail_columns);
-    /* The tail begins where the columns before it are used up; a wide character on the border may cost one. */
-    size_t tail = ids_text_head(text, length, whole - tail_columns);
-    while (ids_text_columns(text + tail) > tail_columns) tail += ids_text_head(text + tail, length - tail, 2);
+    size_t tail = tail_of(text, tail_columns);
     char *shorter = ids_arena_alloc(arena, head + sizeof ellipsis + length - tail);
     if (!shorter) return text;
     memcpy(shorter, text, head);

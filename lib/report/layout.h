@@ -17,7 +17,8 @@ const char *ids_text_clean(struct ids_arena *arena, const char *text);
 int ids_text_columns(const char *text);
 /* The bytes of a text's start that fit into `columns`. */
 size_t ids_text_head(const char *text, size_t length, int columns);
-/* At most `columns` wide, the middle replaced by "…": in names of kernels and ops the ends tell most. */
+/* At most `columns` wide, the middle replaced by "…": in names of kernels and ops the ends tell most,
+ * and in a text of a change what changed into what ("512 → 1024"), which is not cut. */
 const char *ids_text_shorten(struct ids_arena *arena, const char *text, int columns);
 const char *ids_text_upper(struct ids_arena *arena, const char *text);
 

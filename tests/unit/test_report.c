@@ -295,6 +295,14 @@ START_TEST(test_shorten) {
     ck_assert_str_eq(ids_text_shorten(&arena, "abcdefghij", 7), "abc…hij");
     ck_assert_str_eq(ids_text_shorten(&arena, "abcdefghij", 6), "abc…ij");
     ck_assert_str_eq(ids_text_shorten(&arena, "abcdefghij", 1), "…");
+    static const char *const change = "block_2, jit(f): 512 → 1024: 11 ops changed, and 6 beside them";
+    ck_assert_str_eq(ids_text_shorten(&arena, change, 50), "block_2, jit(f): 512 → 1024:…ed, and 6 beside them");
+    ck_assert_str_eq(ids_text_shorten(&arena, change, 32), "block_2, jit(f): 512 → 1024:…");
+    ck_assert_str_eq(ids_text_shorten(&arena, change, 24), "block_2, ji…512 → 1024:…");
+    ck_assert_str_eq(ids_text_shorten(&arena, "layer_0123456789: f32[8] → f32[9]", 26), "layer_0123…f32[8] → f32[9]");
+    ck_assert_str_eq(ids_text_shorten(&arena, change, 9), "bloc…them"); /* it has no room */
+    for (int columns = 1; columns < 60; columns++)
+        ck_assert_int_le(ids_text_columns(ids_text_shorten(&arena, change, columns)), columns);
     for (int columns = 1; columns < 16; columns++) {
         const char *text = ids_text_shorten(&arena, "漢字漢字abc漢字漢", columns);
         ck_assert_int_le(ids_text_columns(text), columns);
