@@ -4,6 +4,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
+#include "lib/compare/element_types.h"
 #include "lib/compare/sums.h"
 #include "lib/hlo/scope.h"
 
@@ -446,6 +447,19 @@ static int tell_dimensions(struct making *making) {
     return failed;
 }
 
+/* Of single layers: where all ops have other types that is said of all. */
+static int tell_types(struct making *making) {
+    struct ids_types_change *changes = NULL;
+    size_t count = 0;
+    if (making->structure->like_count && making->structure->like.kind == IDS_SHAPE_ELEMENT) return 0;
+    int failed = ids_types_changes(making->ops, making->texts, &changes, &count);
+    for (size_t i = 0; i < count && !failed; i++)
+        failed = add(making, (struct ids_structure_row){"element_type", changes[i].where, changes[i].before,
+                                                        changes[i].after, (double)changes[i].count, 0});
+    free(changes);
+    return failed;
+}
+
 /* How many ops changed their shapes alike. A batch comes in through an argument, and is called by the argument's
  * numbers: ops alone have other leading dimensions after another order of contraction too. */
 static size_t like_change_of(const struct making *making, struct ids_shape_change *ret_change) {
@@ -481,7 +495,7 @@ static int tell_like_change(struct making *making) {
 
 static int look_at_ops(struct making *making) {
     struct scopes scopes = {0};
-    int failed = tell_like_change(making) || tell_renumbered(making);
+    int failed = tell_like_change(making) || tell_types(making) || tell_renumbered(making);
     size_t first = making->structure->count;
     if (!failed) failed = gather_scopes(making, &scopes);
     for (size_t i = 0; i < scopes.count && !failed; i++) failed = tell_scope(making, &scopes.at[i]);
