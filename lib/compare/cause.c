@@ -2,6 +2,7 @@
 
 #include "lib/compare/sums.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@ enum { ERRORS = 3 };
 #define STRUCTURE_COUNTS 1.5
 
 const char *ids_cause_kind_name(enum ids_cause_kind kind) {
-    static const char *const names[] = {"culprit", "op",   "scope", "shapes", "dimension",
-                                        "others",  "even", "host",  "account"};
+    static const char *const names[] = {"culprit", "op",   "scope", "shapes",   "dimension",
+                                        "others",  "even", "host",  "launches", "account"};
     return names[kind];
 }
 
@@ -35,6 +36,25 @@ int ids_cause_is_structural(const struct ids_cause *cause) {
     return cause->match ? ids_match_is_structural(cause->match) : cause->is_in_a != cause->is_in_b;
 }
 
+/* "data.py:12" */
+static int is_of_program(const struct ids_cause *cause) {
+    const char *colon = cause->culprit && cause->where ? strchr(cause->where, ':') : NULL;
+    return colon && isdigit((unsigned char)colon[1]);
+}
+
+/* A function of the program in which one side alone has time, but for a hundredth. */
+#define OF_OTHER_SIDE 0.01
+
+static int has_come_or_gone(const struct ids_cause *cause) {
+    int is_function = cause->kind == IDS_CAUSE_CULPRIT || cause->kind == IDS_CAUSE_LAUNCHES;
+    return is_function && is_of_program(cause) &&
+           fmin(cause->a_ps, cause->b_ps) <= OF_OTHER_SIDE * fmax(cause->a_ps, cause->b_ps);
+}
+
+int ids_cause_is_fact(const struct ids_cause *cause) {
+    return ids_cause_is_structural(cause) || !strcmp(cause->account, ids_account_id(IDS_HOST_COMPILE));
+}
+
 static double error_of(const struct ids_cause *cause, int by_run) {
     return (by_run ? ERRORS : 1) * cause->interval.typical.error + cause->interval.noise;
 }
@@ -44,8 +64,27 @@ double ids_cause_rank(const struct ids_cause *cause, int by_run) {
     if (cause->kind == IDS_CAUSE_OTHERS || cause->kind == IDS_CAUSE_HOST) return 0;
     /* That an op is gone is no chance, but how much time it had may be. */
     double sure = cause->interval.known && change != 0 ? change * change / (change * change + error * error) : 1;
-    if (ids_cause_is_structural(cause)) return STRUCTURE_COUNTS * (change * sure + cause->hidden_ps);
-    return change * sure;
+    int counts_more = ids_cause_is_structural(cause) || has_come_or_gone(cause);
+    return counts_more ? STRUCTURE_COUNTS * (change * sure + cause->hidden_ps) : change * sure;
+}
+
+int ids_cause_may_be_chance(const struct ids_cause *cause) {
+    return cause->interval.known && !ids_interval_excludes_zero(&cause->interval) && !ids_cause_is_fact(cause) &&
+           !has_come_or_gone(cause);
+}
+
+/* 0: it is sure, 1: it may be chance, 2: it is no cause. */
+static int row_of(const struct ids_cause *cause) {
+    return cause->rank > 0 ? ids_cause_may_be_chance(cause) : 2;
+}
+
+int ids_cause_order(const struct ids_cause *left, const struct ids_cause *right) {
+    double l = fabs(left->change_ps), r = fabs(right->change_ps);
+    if (row_of(left) != row_of(right)) return row_of(left) - row_of(right);
+    if (left->rank != right->rank) return left->rank < right->rank ? 1 : -1;
+    if (l != r) return l < r ? 1 : -1;
+    int order = strcmp(left->account, right->account);
+    return order ? order : strcmp(left->culprit ? left->culprit : "", right->culprit ? right->culprit : "");
 }
 
 int ids_cause_is_beyond_chance(const struct ids_cause *cause, int by_run) {

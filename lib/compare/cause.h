@@ -15,7 +15,8 @@ enum ids_cause_kind {
     IDS_CAUSE_EVEN,      /* what all ops that both sides have became slower or faster by */
     IDS_CAUSE_HOST, /* time of the host, where the Python tracer recorded one side alone: it slows the host, and gives
                      * its time other names */
-    IDS_CAUSE_ACCOUNT, /* an account, where the sides' culprits cannot be held against each other */
+    IDS_CAUSE_LAUNCHES, /* what one function of the program launches */
+    IDS_CAUSE_ACCOUNT,  /* an account, where the sides' culprits cannot be held against each other */
 };
 const char *ids_cause_kind_name(enum ids_cause_kind kind); /* "culprit" */
 
@@ -26,6 +27,7 @@ struct ids_cause {
     const char *source;          /* the line of an op's source, of several the one that tells most; NULL: not known */
     int is_place_before;         /* `where` and `source` are side a's: in side b's files something else stands there */
     const struct ids_match *match; /* of an op that both sides have; NULL: none */
+    const char *note;              /* what samples of stacks say of a function of the program; NULL */
     int is_in_a, is_in_b;
     size_t count;                   /* entries of the ledgers put together */
     size_t added, removed, changed; /* of them, those on one side only, and those that compute something else */
@@ -49,6 +51,8 @@ int ids_cause_is_group(const struct ids_cause *cause);
  * came or went. That needs no statistics. */
 int ids_cause_is_structural(const struct ids_cause *cause);
 int ids_match_is_structural(const struct ids_match *match);
+/* What the program says, and that it compiled, is so, however few steps it made long. */
+int ids_cause_is_fact(const struct ids_cause *cause);
 
 /* What is left of a change after what the spread alone can make of it: c³ / (c² + e²) of a change c whose error e is
  * three standard errors. (Over the steps of one recording it is one: what a single step cost was there.) What the
@@ -56,6 +60,12 @@ int ids_match_is_structural(const struct ids_match *match);
  * share the cores, the memory and its cache with them; where they are seen to, that time counts too. Many small ones
  * put together are no cause: 0. */
 double ids_cause_rank(const struct ids_cause *cause, int by_run);
+/* Its interval holds zero, and it is no fact, nor a function of the program in which one side alone has time: few steps
+ * have it, but they had it. */
+int ids_cause_may_be_chance(const struct ids_cause *cause);
+/* The order of causes: those that may be chance stand behind all others, and such as have no rank behind them; else by
+ * `rank`, then by the change. Less than 0: `left` comes first. */
+int ids_cause_order(const struct ids_cause *left, const struct ids_cause *right);
 /* Whether it is more than that error, or the program says it. */
 int ids_cause_is_beyond_chance(const struct ids_cause *cause, int by_run);
 

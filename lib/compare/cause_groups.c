@@ -175,6 +175,7 @@ int ids_group_small(struct ids_entries *entries, double least_ps) {
             whole->cause.kind = IDS_CAUSE_OTHERS;
             whole->cause.culprit = whole->cause.where = whole->cause.source = NULL;
             whole->cause.match = NULL;
+            whole->cause.note = NULL;
             ids_entry_put_into(entries, whole, entry);
         }
     }

@@ -41,6 +41,12 @@ static const char *single_text(struct ids_report *texts, const struct ids_cause 
     return ids_report_text(texts, "%s (%s%s)", cause->culprit, side, cause->where);
 }
 
+/* "clip (train.py:17): launches of 8 programs, mostly add" */
+static const char *launches_text(struct ids_report *texts, const struct ids_cause *cause) {
+    return ids_report_text(texts, "%s: launches of %zu programs, mostly %s", single_text(texts, cause), cause->count,
+                           cause->largest);
+}
+
 /* With what the programs say that it does otherwise: "dot.2 (layer1), f32[8,2] to f32[8,4], 1 to 3 executions". */
 static const char *op_text(struct ids_report *texts, const struct ids_cause *cause) {
     const struct ids_item *a = cause->match->a, *b = cause->match->b;
@@ -115,6 +121,7 @@ const char *ids_cause_words(const struct ids_cause *cause, const struct ids_stru
     if (cause->kind == IDS_CAUSE_OTHERS) return ids_report_text(texts, "%zu small causes", cause->count);
     if (cause->kind == IDS_CAUSE_ACCOUNT) return "all of it";
     if (!who) return "culprit not known";
+    if (cause->kind == IDS_CAUSE_LAUNCHES) return launches_text(texts, cause);
     if (ids_cause_is_group(cause))
         return beside_text(texts, cause, with_donation(texts, structure, cause, group_text(texts, cause, who)));
     if (cause->match) return op_text(texts, cause);

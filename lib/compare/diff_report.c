@@ -59,21 +59,22 @@ static const struct ids_column_def cause_columns[] = {
     {"count_b", "executions after", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
     {"source", "source", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"place_of", "place of", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"note", "note", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def waterfall_def = {
     "waterfall",
     "where the change comes from",
     cause_columns,
     COUNT_OF(cause_columns),
-    "From the step before to the step after, cause by cause, the surest large change first (rank: what is left of a "
-    "change after what the spread alone can make "
-    "of it; what the programs say themselves, structural 1, counts half as much again); with the last row (kind "
-    "unexplained) the changes sum to that of the step. kind: culprit, op, scope (ops that came, went or compute "
-    "something else), shapes (the same of a program whose shapes changed alike), dimension (the same of what one "
-    "dimension of the model changed), others (many "
-    "small ones of an account), even (what all ops became slower or faster by), host (all time of the host, where the "
-    "Python tracer recorded one side alone), account (without culprits). place_of: whose files where and source speak "
-    "of; before for what went or takes less time now.",
+    "From the step before to the step after, cause by cause, the surest large change first: behind all others what "
+    "may be chance, then by rank (what is left of a change after what the spread alone can make of it; what the "
+    "programs say themselves, structural 1, and functions that came or went count half as much again); with the last "
+    "row (kind unexplained) the changes sum to that of the step. kind: culprit, op, scope (ops that came, went or "
+    "compute something else), shapes (the same of a program whose shapes changed alike), dimension (the same of what "
+    "one dimension of the model changed), launches (of several programs by one function), others (many small ones of "
+    "an account), even (what all ops became slower or faster by), host (all time of the host, where the Python tracer"
+    " recorded one side alone), account (without culprits). place_of: whose files where and source speak of; before "
+    "for what went or takes less time now. note: what samples of stacks say of a function of the program.",
     0};
 
 static const struct ids_column_def structure_columns[] = {
@@ -339,6 +340,7 @@ static void list_waterfall(struct ids_diff *diff) {
             ids_text_value(!cause->where && !cause->source ? NULL
                            : cause->is_place_before        ? "before"
                                                            : "after"),
+            ids_text_value(cause->note),
         };
         IDS_ROW(&diff->report, table, cause_columns, row);
     }

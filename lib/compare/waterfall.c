@@ -22,12 +22,7 @@ double ids_explained_share(const struct ids_waterfall *waterfall) {
 }
 
 static int surest_first(const void *a, const void *b) {
-    const struct ids_cause *left = a, *right = b;
-    double l = fabs(left->change_ps), r = fabs(right->change_ps);
-    if (left->rank != right->rank) return left->rank < right->rank ? 1 : -1;
-    if (l != r) return l < r ? 1 : -1;
-    int order = strcmp(left->account, right->account);
-    return order ? order : strcmp(left->culprit ? left->culprit : "", right->culprit ? right->culprit : "");
+    return ids_cause_order(a, b);
 }
 
 /* `many`: recordings, or a stated noise, that tell how far another recording would be. */
@@ -64,9 +59,10 @@ static int take_accounts(struct ids_waterfall *waterfall, const struct ids_parts
 
 static int group(struct ids_entries *entries, double least_ps) {
     return ids_group_host(entries) || ids_group_even(entries) || ids_group_shapes(entries) ||
-           ids_group_structure(entries) || ids_find_hidden(entries) || ids_entries_find_intervals(entries) ||
+           ids_group_structure(entries) || ids_group_launches(entries) || ids_find_hidden(entries) ||
+           ids_entries_find_intervals(entries) ||
            (entries->sides[0]->by_run && ids_entries_hold_discovery_rate(entries)) ||
-           ids_group_small(entries, least_ps);
+           ids_explain_host(entries, least_ps) || ids_group_small(entries, least_ps);
 }
 
 static int take_entries(struct ids_entries *entries, struct ids_waterfall *waterfall) {

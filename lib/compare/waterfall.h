@@ -11,7 +11,7 @@
 #include "lib/compare/structure.h"
 
 struct ids_waterfall {
-    struct ids_cause *at; /* the surest large change first: by `rank`, then by the change */
+    struct ids_cause *at; /* the surest large change first (ids_cause_order) */
     size_t count, room;
     double before_ps, after_ps;
     double unknown_ps;     /* of what is unexplained: accounts that say that nothing is known */

@@ -60,11 +60,6 @@ static const char *signed_text(struct ids_painter *painter, double ps) {
     return copy ? copy : "";
 }
 
-/* What a program says, and that it compiled, is so, however few steps it made long. */
-static int is_fact(const struct ids_cause *cause) {
-    return ids_cause_is_structural(cause) || !strcmp(cause->account, ids_account_id(IDS_HOST_COMPILE));
-}
-
 /* A share of what may be chance says nothing. Steps that vary much leave the step time unsure, and yet one cause that
  * is sure may be the whole of the change. */
 int ids_diff_has_shares(const struct ids_diff *diff) {
@@ -74,14 +69,14 @@ int ids_diff_has_shares(const struct ids_diff *diff) {
     if (whole == 0 || verdict == IDS_VERDICT_SAME) return 0;
     if (verdict != IDS_VERDICT_UNSURE && verdict != IDS_VERDICT_SINGLE_STEPS) return 1;
     const struct ids_cause *largest = waterfall->count ? &waterfall->at[0] : NULL;
-    return largest && (is_fact(largest) || ids_interval_excludes_zero(&largest->interval)) &&
+    return largest && (ids_cause_is_fact(largest) || ids_interval_excludes_zero(&largest->interval)) &&
            fabs(largest->change_ps) <= 2 * whole;
 }
 
 /* Causes that are sure, and so much larger than what is left of them that shares of it say nothing. */
 static int do_causes_cancel(const struct ids_diff *diff) {
     const struct ids_cause *first = diff->waterfall.count ? &diff->waterfall.at[0] : NULL;
-    return first && (is_fact(first) || ids_interval_excludes_zero(&first->interval));
+    return first && (ids_cause_is_fact(first) || ids_interval_excludes_zero(&first->interval));
 }
 
 static const char *share_text(struct ids_painter *painter, const struct ids_diff *diff, double part_ps) {
@@ -197,6 +192,19 @@ static void write_share(struct ids_painter *painter, const struct ids_diff *diff
     ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 2, 2, ids_painter_width(painter));
 }
 
+/* What the table has no room for. */
+static void write_notes(struct ids_painter *painter, const struct ids_diff *diff, const struct ids_table *table,
+                        size_t shown) {
+    for (size_t i = 0; i < shown; i++) {
+        const char *note = cell_text(painter, table, i, "note");
+        struct ids_phrase phrase = ids_phrase_begin();
+        if (!*note) continue;
+        ids_phrase_add(&phrase, "%s: %s", ids_text_clean(&painter->arena, diff->waterfall.at[i].culprit), note);
+        fputs("  ", painter->out);
+        ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 2, 2, ids_painter_width(painter));
+    }
+}
+
 /* What the intervals are of; without any the column is empty. */
 static const char *spread_title(const struct ids_diff *diff) {
     for (size_t i = 0; i < diff->waterfall.count; i++) {
@@ -227,6 +235,7 @@ void ids_render_diff_waterfall(struct ids_painter *painter, const struct ids_dif
     ids_painter_heading(painter, "where the change comes from");
     ids_painter_grid(painter, &grid);
     write_share(painter, diff, shown);
+    write_notes(painter, diff, table, shown);
     write_unknown(painter, diff);
     write_next(painter, diff, path_b);
 }

@@ -12,6 +12,7 @@ The expectations were derived by hand in the comments of the files, and stand th
     #= finding ID "SEVERITY"
     #= change "TEXT" VALUE                      the one change whose text holds TEXT, and what it costs
     #= unsaid "TEXT"                            no change has TEXT
+    #= first CULPRIT                            the first cause's
     #= absent TABLE
 
 VALUE as in test_mini.py. Beyond these every comparison must be consistent in itself: parts and contributions sum to the whole.
@@ -74,11 +75,23 @@ def check_line(result, done, line):
         found = [row["text"] for row in rows(result, "changes") if rest.strip('"') in row["text"]]
         if found:
             raise Wrong(f"said: {found}")
+    elif kind == "first":
+        found = rows(result, "waterfall")[0]["culprit"]
+        if found != rest:
+            raise Wrong(f"the first cause is {found}'s")
     elif kind == "absent":
         if rest in result["tables"]:
             raise Wrong("it is there")
     else:
         raise Wrong("not understood")
+
+
+def place_of(row):
+    """0: a sure cause, 1: it may be chance (its interval holds zero, and it is neither a fact nor of one side), 2: it is no cause"""
+    of_program = row["culprit"] and re.search(r":\d", row["where"] or "") and row["kind"] in ("culprit", "launches")
+    of_one_side = of_program and min(row["a"], row["b"]) <= Decimal("0.01") * max(row["a"], row["b"])
+    may_be_chance = row["verdict"] == "unsure" and not row["structural"] and row["account"] != "host.compile" and not of_one_side
+    return 2 if row["rank"] == 0 else int(may_be_chance)
 
 
 def invariants(result):
@@ -94,8 +107,9 @@ def invariants(result):
     causes = rows(result, "waterfall")
     if abs(sum(picoseconds(row["change"]) for row in causes) - value["change"]) > len(causes):
         yield "the waterfall does not sum to the change"
+    order = [(place_of(row), -row["rank"]) for row in causes if row["kind"] != "unexplained"]
     told, least = [row for row in causes if row["kind"] != "unexplained"], max(abs(value["change"]) / 50, value["whole_a"] / 1000)
-    if len(causes) != len(told) + 1 or [row["rank"] for row in told] != sorted((row["rank"] for row in told), reverse=True):
+    if len(causes) != len(told) + 1 or order != sorted(order):
         yield f"the waterfall is not in order: {causes}"
     even = [row for row in told if row["kind"] == "even"]
     for row in told:

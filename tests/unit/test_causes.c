@@ -186,8 +186,6 @@ START_TEST(dimensions) {
 }
 END_TEST
 
-/* A callback of 5 ns is new: 1 ns of it is its own on the ledger, and while it held a core in the other 4 an op of 3 ns
- * took 6. An op that is alone, and one that does something else, did not wait for it. */
 /* An op that is gone had 7 us, give or take 3, and one that is new has 6: in the steps that were recorded. */
 START_TEST(gone_of_unsure_size) {
     const struct ids_interval known = {.known = 1, .typical = {.error = 3000}};
@@ -202,6 +200,103 @@ START_TEST(gone_of_unsure_size) {
 }
 END_TEST
 
+/* One of 9 us that may be chance stands behind a sure one of 1 us, and one without a rank behind both. That it
+ * compiled, what the program says, and a function that one side alone has are no chance; but time without a place in
+ * the program may come and go. */
+START_TEST(chance_stands_behind) {
+    const struct ids_interval holds_zero = {.known = 1, .typical = {.low = -1, .high = 20000}};
+    const struct ids_interval is_sure = {.known = 1, .typical = {.low = 500, .high = 1500}};
+    struct ids_cause chance = {.kind = IDS_CAUSE_CULPRIT,
+                               .account = "host.python",
+                               .culprit = "f",
+                               .where = "train.py:7",
+                               .is_in_a = 1,
+                               .is_in_b = 1,
+                               .a_ps = 1000,
+                               .b_ps = 10000,
+                               .change_ps = 9000,
+                               .rank = 4500,
+                               .interval = holds_zero};
+    struct ids_cause sure = chance, none = chance;
+    sure.change_ps = sure.rank = 1000, sure.interval = is_sure;
+    none.rank = 0, none.interval = is_sure;
+    ck_assert_int_lt(ids_cause_order(&sure, &chance), 0);
+    ck_assert_int_gt(ids_cause_order(&chance, &sure), 0);
+    ck_assert_int_lt(ids_cause_order(&chance, &none), 0);
+    chance.account = "host.compile";
+    ck_assert_int_lt(ids_cause_order(&chance, &sure), 0);
+    chance.account = "host.python";
+    chance.a_ps = 100; /* a hundredth: a name that samples see now and then */
+    ck_assert_int_lt(ids_cause_order(&chance, &sure), 0);
+    chance.a_ps = 101;
+    ck_assert_int_gt(ids_cause_order(&chance, &sure), 0);
+    chance.a_ps = 0, chance.where = NULL; /* wait_for_core */
+    ck_assert_int_gt(ids_cause_order(&chance, &sure), 0);
+    chance.hidden_ps = 1;
+    ck_assert_int_lt(ids_cause_order(&chance, &sure), 0);
+}
+END_TEST
+
+/* A function that came counts half as much again, as an op does. */
+START_TEST(function_that_came) {
+    struct ids_cause cause = {
+        .kind = IDS_CAUSE_CULPRIT, .culprit = "f", .where = "train.py:7", .b_ps = 6000, .change_ps = 6000};
+    ck_assert_double_eq(ids_cause_rank(&cause, 0), 1.5 * 6000);
+    cause.kind = IDS_CAUSE_LAUNCHES;
+    ck_assert_double_eq(ids_cause_rank(&cause, 0), 1.5 * 6000);
+    cause.a_ps = 1000;
+    ck_assert_double_eq(ids_cause_rank(&cause, 0), 6000);
+    cause.a_ps = 0, cause.where = "held up";
+    ck_assert_double_eq(ids_cause_rank(&cause, 0), 6000);
+}
+END_TEST
+
+/* Three programs of one function are one cause, unless one of them is more than half of it; what the function itself
+ * does goes with them, and is no program. Those of another function, file or account are others. */
+START_TEST(launches_of_a_function) {
+    static const struct {
+        const char *account, *culprit, *where;
+        double change_ps;
+    } parts[] = {
+        {"host.dispatch", "add", "train.py:16 clip", 40},
+        {"host.dispatch", "mul", "train.py:17 clip, held up", 50},
+        {"host.dispatch", "clip", "train.py:16, mostly in add", 5},
+        {"host.dispatch", "sqrt", "train.py:17 clip", 30},
+        {"device.queue", "add", "train.py:16 clip", 40},
+        {"host.dispatch", "add", "data.py:16 clip", 40},
+        {"host.dispatch", "one", "train.py:30 main", 80},
+        {"host.dispatch", "two", "train.py:31 main", 10},
+        {"host.dispatch", "three", "train.py:31 main", 10},
+    };
+    enum { PARTS = sizeof parts / sizeof *parts };
+    const struct ids_side side = {.recording_count = 0};
+    struct ids_report texts;
+    struct ids_entry at[PARTS];
+    struct ids_entries entries = {.sides = {&side, &side}, .texts = &texts, .at = at, .count = PARTS};
+    ids_report_init(&texts);
+    for (size_t i = 0; i < PARTS; i++)
+        at[i] = (struct ids_entry){.cause = {.kind = IDS_CAUSE_CULPRIT,
+                                             .account = parts[i].account,
+                                             .culprit = parts[i].culprit,
+                                             .where = parts[i].where,
+                                             .is_in_b = 1,
+                                             .b_ps = parts[i].change_ps,
+                                             .change_ps = parts[i].change_ps}};
+    ck_assert_int_eq(ids_group_launches(&entries), 0);
+    const struct ids_cause *whole = &at[0].cause;
+    ck_assert_int_eq(whole->kind, IDS_CAUSE_LAUNCHES);
+    ck_assert_str_eq(whole->culprit, "clip");
+    ck_assert_str_eq(whole->where, "train.py:17");
+    ck_assert_str_eq(whole->largest, "mul");
+    ck_assert_uint_eq(whole->count, 3);
+    ck_assert_double_eq(whole->change_ps, 125);
+    for (size_t i = 1; i < PARTS; i++) ck_assert_int_eq(at[i].is_gone, i <= 3);
+    ids_report_done(&texts);
+}
+END_TEST
+
+/* A callback of 5 ns is new: 1 ns of it is its own on the ledger, and while it held a core in the other 4 an op of 3 ns
+ * took 6. An op that is alone, and one that does something else, did not wait for it. */
 START_TEST(hidden_callback) {
     const struct ids_item call = {
         .name = "pure_callback.1", .base = "pure_callback", .category = "custom-call", .time_ps = 5000};
@@ -273,5 +368,5 @@ START_TEST(shapes_told) {
 END_TEST
 
 IDS_RUN_SUITE("causes", alike_variances_are_surer, unlike_variances_stay, few_and_empty_stay, spread_of_two_sides,
-              discoveries, p_and_interval, even_changes, shapes, dimensions, gone_of_unsure_size, hidden_callback,
-              like_shapes, shapes_told)
+              discoveries, p_and_interval, even_changes, shapes, dimensions, gone_of_unsure_size, chance_stands_behind,
+              function_that_came, launches_of_a_function, hidden_callback, like_shapes, shapes_told)
