@@ -284,6 +284,58 @@ static void put_share(const struct ids_analysis *analysis, struct ids_pieces *pi
         piece->most = entry, piece->most_ps = share->ps, piece->device = device;
 }
 
+/* On an accelerator: launching, with what is queued because of it, takes longer than what is launched. What is queued
+ * for more than ten times as long as it takes to launch waits for something else. */
+static int is_of_small_launches(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    const struct ids_piece *dispatch = piece_of(pieces, IDS_HOST_DISPATCH);
+    int64_t queued_ps = 0;
+    for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1]; s++) {
+        if (ledger->entries[ledger->shares[s].entry].account == IDS_DEVICE_QUEUE)
+            ids_sum(&queued_ps, ledger->shares[s].queued_ps[IDS_DRIED_BY_LAUNCHES]);
+    }
+    return dispatch && queued_ps / 10 <= dispatch->time_ps && queued_ps > pieces->work_ps - dispatch->time_ps;
+}
+
+/* Takes from the account's piece what others get of it, and finds who has most of the rest. */
+static void leave_queue(const struct ids_ledger_entry *entry, int64_t own_ps, int64_t moved_ps,
+                        struct ids_piece *piece) {
+    piece->time_ps -= moved_ps;
+    piece->parts[0].ps -= moved_ps;
+    if (own_ps - moved_ps <= piece->most_ps) return;
+    piece->most = piece->parts[0].most = entry;
+    piece->most_ps = piece->parts[0].most_ps = own_ps - moved_ps;
+}
+
+/* A device with nothing to do shows how late work begins that is launched: behind other work it would not. Who lets it
+ * run dry is the cause of that too: the wait, or many small launches. A CPU's threads have no queue of that kind. */
+static void move_queue(const struct ids_analysis *analysis, struct ids_pieces *pieces,
+                       const struct ids_joint_causes *joint, struct places *places) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    struct ids_piece *queue = piece_of(pieces, IDS_DEVICE_QUEUE);
+    if (!queue || analysis->busy[pieces->decider].device->kind == IDS_DEVICE_CPU) return;
+    int of_launches = is_of_small_launches(analysis, pieces);
+    queue->most_ps = queue->parts[0].most_ps = 0;
+    for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1]; s++) {
+        const struct ids_entry_share *share = &ledger->shares[s];
+        const struct ids_ledger_entry *entry = &ledger->entries[share->entry];
+        int64_t moved_ps =
+            share->queued_ps[IDS_DRIED_BY_WAIT] + (of_launches ? share->queued_ps[IDS_DRIED_BY_LAUNCHES] : 0);
+        if (entry->account == IDS_DEVICE_QUEUE) {
+            leave_queue(entry, share->ps, moved_ps, queue);
+        } else if (moved_ps) {
+            enum ids_remedy_scope scope =
+                joint->of_entry[share->entry] ? IDS_REMEDY_OF_FUNCTION : scope_of(ledger, entry);
+            struct ids_piece *piece =
+                &pieces->at[*place_of(places, joint, share->entry, (enum ids_account)entry->account, scope) - 1];
+            ids_sum(&piece->time_ps, moved_ps);
+            if (scope != IDS_REMEDY_OF_FUNCTION && (entry == piece->most || share->ps + moved_ps > piece->most_ps))
+                piece->most = entry, piece->most_ps = share->ps + moved_ps;
+            ids_piece_add_part(piece, &(struct ids_piece_part){IDS_DEVICE_QUEUE, moved_ps, entry, moved_ps});
+        }
+    }
+}
+
 /* One for each entry, or for each account whose remedy is one, or for each function of `joint`. What the device waited
  * for peers is theirs who came late: the same cause on whatever device is one piece. */
 static int gather(const struct ids_analysis *analysis, struct ids_pieces *pieces,
@@ -295,12 +347,13 @@ static int gather(const struct ids_analysis *analysis, struct ids_pieces *pieces
     pieces->count = 0;
     for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1] && !failed; s++)
         put_share(analysis, pieces, joint, &places, &ledger->shares[s]);
-    free(places.of_entry);
-    free(places.of_function);
-    if (failed) return -1;
     for (size_t i = 0; i < pieces->count; i++) {
         if (pieces->at[i].scope == IDS_REMEDY_OF_FUNCTION) lead_with_longest(&pieces->at[i]);
     }
+    if (!failed) move_queue(analysis, pieces, joint, &places);
+    free(places.of_entry);
+    free(places.of_function);
+    if (failed) return -1;
     join_both_ways(analysis, pieces);
     join_launches(analysis, pieces);
     pieces->count += (size_t)find_imbalance(analysis, pieces->decider, &pieces->at[pieces->count]);

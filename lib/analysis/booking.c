@@ -93,6 +93,21 @@ void ids_booking_keep_longest(struct ids_booking *booking, const struct ids_ledg
     if (longest->count == IDS_LEDGER_LONGEST) booking->least_of[interval->account] = last->to_ps - last->from_ps;
 }
 
+/* Work that is launched does not begin, and the gap has more of a wait and of this than of all else that the host did:
+ * had it not waited, the device would still run what is before it. The same of launching, where the host waits for
+ * nothing. What the device waited for before, a loader or Python, is a cause of its own. */
+__attribute__((noinline)) static void note_queued(struct ids_booking *booking,
+                                                  const struct ids_ledger_interval *interval) {
+    const struct ids_gap_host *host = &booking->gap_host;
+    int64_t length_ps = interval->to_ps - interval->from_ps;
+    enum ids_dried how = host->wait ? IDS_DRIED_BY_WAIT : IDS_DRIED_BY_LAUNCHES;
+    uint32_t cause = host->wait ? host->wait : host->launch;
+    if (!cause || host->other_ps > host->wait_ps + host->launch_ps + length_ps) return;
+    if (!booking->own[cause - 1].intervals) return;
+    booking->own[cause - 1].queued_ps[how] += length_ps;
+    booking->own[interval->entry].queued_ps[how] += length_ps;
+}
+
 static inline int book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place) {
     if (booking->device >= booking->analysis->chosen_count) return 0;
     int64_t length_ps = interval->to_ps - interval->from_ps;
@@ -107,6 +122,7 @@ static inline int book_entry(struct ids_booking *booking, const struct ids_ledge
         booking->ledger->both_ways_ps[booking->device] += length_ps;
     own->time_ps[interval->known] += length_ps;
     own->intervals++;
+    if (interval->account == IDS_DEVICE_QUEUE) note_queued(booking, interval);
     if (length_ps > own->longest_ps) set_longest(booking, interval, own);
     if (length_ps > booking->least_of[interval->account]) ids_booking_keep_longest(booking, interval);
     if (!in_step) return 0;
@@ -159,11 +175,12 @@ int ids_booking_end_device(struct ids_booking *booking, struct ids_error *err) {
         ledger->in_window[booking->device].ps[entry->account] += own->in_window_ps;
         ledger->idle[booking->device].ps[entry->account] += own->idle_ps;
         entry->intervals += own->intervals;
+        int64_t by_wait_ps = own->queued_ps[IDS_DRIED_BY_WAIT], by_launches_ps = own->queued_ps[IDS_DRIED_BY_LAUNCHES];
         *own = (struct ids_own_share){.longest_ps = own->longest_ps};
         if (!time_ps) continue;
         struct ids_entry_share *share = IDS_PUSH(ledger->shares, ledger->share_count, ledger->share_room);
         if (!share) return ids_no_memory(err);
-        *share = (struct ids_entry_share){booking->device, (uint32_t)e, time_ps};
+        *share = (struct ids_entry_share){booking->device, (uint32_t)e, time_ps, {by_wait_ps, by_launches_ps}};
     }
     return 0;
 }

@@ -21,6 +21,13 @@ struct ids_own_share {
     int64_t step_ps;    /* in the step at `place`, whose sum is told when the next one begins */
     size_t place;       /* in the device's steps */
     int64_t longest_ps; /* over all devices so far */
+    int64_t queued_ps[IDS_DRIED_COUNT];
+};
+
+/* What the host did in the gap that is swept. */
+struct ids_gap_host {
+    uint32_t wait, launch; /* the entries of its longest wait and of its longest launching, + 1; 0 none */
+    int64_t wait_ps, launch_ps, other_ps; /* how long these were; all the rest */
 };
 
 /* Time in which a device waited in a collective for one that came later. */
@@ -59,7 +66,8 @@ struct ids_booking {
     const struct ids_stretch *stretch;  /* whose parts come */
     int part;                           /* of the run's window, that ends behind what is looked at */
     int64_t part_end_ps;
-    int64_t gap_part_ps;       /* the longest part of the gap that is swept */
+    int64_t gap_part_ps; /* the longest part of the gap that is swept */
+    struct ids_gap_host gap_host;
     struct ids_own_share *own; /* by entry */
     size_t own_room;
     int64_t least_of[IDS_ACCOUNT_COUNT]; /* a longer interval is one of the account's longest */

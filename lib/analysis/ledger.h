@@ -101,6 +101,10 @@ struct ids_account_times {
     int64_t ps[IDS_ACCOUNT_COUNT];
 };
 
+/* Why a device has nothing to do when work is launched that does not begin at once: behind work that runs, nobody would
+ * see how late it begins. */
+enum ids_dried { IDS_DRIED_BY_WAIT, IDS_DRIED_BY_LAUNCHES, IDS_DRIED_COUNT };
+
 struct ids_ledger {
     struct ids_strings texts;
     struct ids_ledger_entry *entries;
@@ -118,6 +122,8 @@ struct ids_ledger {
     struct ids_entry_share {
         uint32_t device, entry;
         int64_t ps;
+        int64_t queued_ps[IDS_DRIED_COUNT]; /* of host.sync and host.dispatch: how much of device.queue comes because
+                                             * of it; of device.queue: how much of it comes because of either */
     } * shares;
     size_t *first_share; /* by device; one more for the end */
     size_t share_count, share_room;

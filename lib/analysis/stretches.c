@@ -15,6 +15,19 @@ static void name_gap(struct ids_booking *booking, uint32_t entry, int64_t from_p
     gap->entry = entry;
 }
 
+/* After the part is booked: what is booked behind it comes behind it. */
+static void note_host(struct ids_booking *booking, const struct ids_idle_part *part, uint32_t entry) {
+    struct ids_gap_host *host = &booking->gap_host;
+    int64_t length_ps = part->to_ps - part->from_ps;
+    if (part->account == IDS_HOST_SYNC) {
+        if (length_ps > host->wait_ps) host->wait_ps = length_ps, host->wait = entry + 1;
+    } else if (part->account == IDS_HOST_DISPATCH) {
+        if (length_ps > host->launch_ps) host->launch_ps = length_ps, host->launch = entry + 1;
+    } else if (part->account != IDS_DEVICE_QUEUE) {
+        host->other_ps += length_ps;
+    }
+}
+
 __attribute__((noinline)) static int find_idle_entry(struct ids_booking *booking, const struct ids_idle_part *part,
                                                      struct ids_found_entry *ret_found) {
     struct ids_text culprit, where, recorded;
@@ -51,7 +64,9 @@ static inline int put_found(struct ids_booking *booking, const struct ids_idle_p
                                            .state = booking->stretch->state,
                                            .account = part->account,
                                            .known = is_guess ? IDS_PLACE_INFERRED : part->known};
-    return ids_book(booking, &interval, err);
+    int code = ids_book(booking, &interval, err);
+    note_host(booking, part, entry);
+    return code;
 }
 
 static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
@@ -246,6 +261,7 @@ static int see_gap(struct ids_booking *booking, const struct ids_stretch *stretc
     if (to_ps <= from_ps) return 0;
     if (busy->gap_count && busy->gaps[busy->gap_count - 1].start_ps == from_ps) return 0;
     booking->gap_part_ps = 0;
+    booking->gap_host = (struct ids_gap_host){0};
     struct ids_gap *gap = IDS_PUSH(busy->gaps, busy->gap_count, busy->gap_room);
     if (!gap) return ids_no_memory(err);
     *gap = (struct ids_gap){from_ps, to_ps, stretch->previous, stretch->next, IDS_NONE};
@@ -277,6 +293,7 @@ int ids_book_device(struct ids_booking *booking, uint32_t index, struct ids_erro
     booking->pending =
         (struct ids_ledger_interval){.from_ps = INT64_MIN, .to_ps = INT64_MIN}; /* nothing follows on it */
     booking->gap_part_ps = 0;
+    booking->gap_host = (struct ids_gap_host){0};
     ids_host_time_begin(booking->host_time);
     ids_strip_begin(booking->strip, analysis->start_ps, analysis->end_ps);
     int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;

@@ -63,8 +63,8 @@ def main():
     first = next(piece for piece in torch['advice'] if piece.get('account'))
     same('what is said first', (first['account'], first['culprit'], first['where']), ('host.python', 'load', 'torch_small.py:11, mostly in time.sleep'))
     read = [piece for piece in report('cuda1_jax')['advice'] if piece.get('culprit') == 'float']
-    same("float(), with what the client's threads fetch for it", [list(piece['accounts']) for piece in read],
-         [['host.sync', 'host.staging']])
+    same("float(), with what the client's threads fetch for it, and what begins late behind it", [list(piece['accounts']) for piece in read],
+         [['host.sync', 'host.staging', 'device.queue']])
     graphs = {row['name']: row['count'] for row in rows(report('cuda1_graphs'), 'kernels')}
     same('launches of a graph as one', [count for kernel, count in graphs.items() if kernel.startswith('CudaGraphExec')], [3])
     nodes = [row for row in rows(report('cuda1_graph_nodes'), 'kernels') if 'cutlass' in row['name'] or 'Kernel2' in row['name']]

@@ -155,12 +155,27 @@ START_TEST(what_it_calls_is_another_cause) {
 }
 END_TEST
 
-/* What a GPU's work waits for in its queue is no doing of who launched it. */
-START_TEST(a_queue_of_a_gpu_is_another_cause) {
+/* A GPU that has nothing to do because the host waited shows how late work begins: the wait's, 15 of 70 us. Where
+ * nobody waits, it is the launches'. */
+START_TEST(a_queue_of_an_idle_gpu_is_who_let_it_run_dry) {
     advise_on_loop(&(struct loop){
         .waits = "$train.py:10 accumulate", .launches = "$train.py:10 accumulate", .rounds = 4, .queue_us = 15});
-    ck_assert_ptr_nonnull(about(SEVERAL));
-    ck_assert_uint_eq(pieces_of("device.queue"), 1);
+    ck_assert_msg(about(SEVERAL) == &report.advice[0], "%s", report.advice[0].what);
+    ck_assert_msg(evidence_has(0, "device.queue 21.4 %"), "%s", report.advice[0].evidence);
+    ck_assert_uint_eq(pieces_of("device.queue"), 0);
+    ids_report_done(&report);
+    advise_on_loop(&(struct loop){.launches = "$train.py:10 accumulate", .rounds = 4, .queue_us = 15});
+    ck_assert_msg(about("Launching takes longer than what is launched") == &report.advice[0], "%s",
+                  report.advice[0].what);
+    ck_assert_msg(evidence_has(0, "device.queue "), "%s", report.advice[0].evidence);
+    ck_assert_uint_eq(pieces_of("device.queue"), 0);
+    ids_report_done(&report);
+    advise_on_loop(&(struct loop){.waits = "$train.py:10 accumulate",
+                                  .launches = "$train.py:10 accumulate",
+                                  .called = "$json/decoder.py:300 decode",
+                                  .rounds = 4,
+                                  .queue_us = 100});
+    ck_assert_msg(pieces_of("device.queue") == 1, "%s", report.advice[0].evidence);
     ids_report_done(&report);
 }
 END_TEST
@@ -192,5 +207,6 @@ START_TEST(a_larger_account_stays_whole) {
 END_TEST
 
 IDS_RUN_SUITE("joint_causes", one_function_is_one_piece, unlike_causes_are_several_pieces,
-              a_wait_between_launches_comes_first, what_it_calls_is_another_cause, a_queue_of_a_gpu_is_another_cause,
-              a_queue_of_a_cpu_is_the_launchers, a_larger_account_stays_whole)
+              a_wait_between_launches_comes_first, what_it_calls_is_another_cause,
+              a_queue_of_an_idle_gpu_is_who_let_it_run_dry, a_queue_of_a_cpu_is_the_launchers,
+              a_larger_account_stays_whole)
