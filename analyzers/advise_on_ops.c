@@ -155,6 +155,17 @@ static const char *say_who(const struct ids_adviser *adviser) {
     return ids_adviser_times_its_peers(adviser, decider) >= 1.25 ? ids_adviser_device(adviser, decider) : "The device";
 }
 
+/* What surely saves more than compute may comes before it: more than a tenth of the step, or than all that it is away
+ * from the roofline, where that is all that can be won; where no remedy is known, more than a twentieth. */
+static int64_t wins_at_most(const struct ids_adviser *adviser, int is_loss_alone, int has_remedy) {
+    enum { A_TENTH = 10, A_TWENTIETH = 20 };
+    struct ids_value loss;
+    double at_most = 1.0 / (has_remedy ? A_TENTH : A_TWENTIETH);
+    if (is_loss_alone && ids_adviser_has(adviser, "efficiency.roofline_loss", &loss) && loss.d < at_most)
+        at_most = loss.d;
+    return (int64_t)(at_most * (double)ids_adviser_per_step(adviser, adviser->pieces.time_ps));
+}
+
 void ids_advise_on_compute(struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     int is_nearly_all = computes_nearly_always(adviser);
@@ -182,13 +193,13 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     if (adviser->told_loss) what = ids_report_text(adviser->report, "%s. %s", what, loss.what);
     struct ids_kernel_advice matrix = ids_matrix_advice_of(adviser);
     adviser->told_matrix = !has_remedy && matrix.what;
-    if (adviser->told_matrix)
-        what = ids_report_text(adviser->report, "%s. %s%s", what, matrix.what, matrix.gain);
-    else if (!has_remedy && !few && !loss.what && !wastes_any(adviser))
+    if (adviser->told_matrix) what = ids_report_text(adviser->report, "%s. %s%s", what, matrix.what, matrix.gain);
+    int has_words = has_remedy || few || adviser->told_matrix || wastes_any(adviser);
+    int is_unknown = !has_words && !loss.what;
+    if (is_unknown)
         what = ids_report_text(adviser->report, "%s. No remedy is known: --explain %s lists its ops", what,
                                ids_account_id(IDS_WORK_COMPUTE));
-    /* What surely saves more than a tenth of the step comes first, and less than that after it. */
-    on_op(adviser, &pieces->op, ids_adviser_per_step(adviser, pieces->time_ps / 10), what);
+    on_op(adviser, &pieces->op, wins_at_most(adviser, !has_words && loss.what, !is_unknown), what);
     adviser->told_compute = 1;
 }
 

@@ -26,16 +26,26 @@ static enum way way_of(const struct lines *lines, const struct ids_piece *piece)
     return piece->account == IDS_HOST_SYNC && ids_remedy_takes_values(culprit) ? TO_HOST : NO_WAY;
 }
 
+/* "train.py:7, mostly in np.asarray": of the call that waits and moves data, here "asarray". */
+static int is_in_call(const char *python, const char *call) {
+    const char *in = strstr(python, "in "), *name = in && in > python ? strrchr(in, '.') : NULL;
+    if (!in || strchr(in, ':') || !strchr(python, ',') || strchr(python, ',') > in) return 0;
+    return !strcmp(name ? name + 1 : in + 3, call);
+}
+
 /* What else the line does: it waits, or runs the Python between its calls, whose place is "train.py:7" where the line's
- * is "train.py:7 load". Of a function that runs longer in Python than a quarter of that, other lines may be meant. */
+ * is "train.py:7 load". Of a function that runs longer in Python than a quarter of that, and not in the very call,
+ * other lines may be meant. */
 static int is_of_line(const struct lines *lines, const struct ids_piece *line, const struct ids_piece *other) {
     const struct ids_ledger_entry *most = other->most;
     if (other->scope != IDS_REMEDY_OF_CULPRIT || !other->time_ps || !most->where) return 0;
     if (way_of(lines, other) != NO_WAY && way_of(lines, other) != way_of(lines, line)) return 0;
     if (other->account == IDS_HOST_SYNC || other->account == IDS_HOST_STAGING) return most->where == line->most->where;
-    if (other->account != IDS_HOST_PYTHON || !most->function || other->time_ps > line->time_ps / 4) return 0;
     const char *place = text_of(lines, line->most->where), *python = text_of(lines, most->where);
-    size_t length = strlen(python);
+    int is_own = is_in_call(python, text_of(lines, line->most->culprit));
+    if (other->account != IDS_HOST_PYTHON || !(most->function || is_own)) return 0;
+    if (!is_own && other->time_ps > line->time_ps / 4) return 0;
+    size_t length = is_own ? strcspn(python, ",") : strlen(python);
     return !strncmp(place, python, length) && place[length] == ' ' &&
            !strcmp(place + length + 1, text_of(lines, most->culprit));
 }

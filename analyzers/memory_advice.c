@@ -248,10 +248,12 @@ static int on_not_donated(struct ids_report *report, struct ids_memory_advice *a
                         "%s keeps both the old and the new %s: up to %s that results could take over - donate them "
                         "(jax.jit(..., %s)) if the program does not use them afterwards",
                         program, arguments, say_bytes(report, bytes), how);
-    advice->evidence =
-        ids_report_text(report, "%s of %s are %s in %s, each with a result of its shape; the program has %s in memory",
-                        say_bytes(report, number(&row, "bytes")), program, text(&row, "argument"),
-                        IDS_COUNTED(arrays, "array"), say_bytes(report, total));
+    advice->evidence = ids_report_text(report,
+                                       "%s of %s are %s in %s, each with a result of its shape; the program has %s in "
+                                       "memory; each call takes new memory for "
+                                       "them, how long that takes is not recorded",
+                                       say_bytes(report, number(&row, "bytes")), program, text(&row, "argument"),
+                                       IDS_COUNTED(arrays, "array"), say_bytes(report, total));
     advice->explain = "memory.not_donated";
     advice->bytes = bytes;
     advice->array_bytes = arrays > 0 ? number(&row, "bytes") / arrays : 0;

@@ -214,15 +214,20 @@ static const char *why_unsure(struct ids_report *texts, const struct change *cha
                                percent(texts, change, change->worse), percent(texts, change, change->fail_half));
     size_t needed = ids_recordings_needed(change->spread, change->allowed, PASS_CONFIDENCE);
     const char *largest = percent(texts, change, change->worse + change->pass_half);
+    const char *seen =
+        change->worse < 0
+            ? ids_report_text(texts, "better by %s, but recordings differ so much that this may be chance: ",
+                              percent(texts, change, -change->worse))
+            : "";
     if (!needed)
         return ids_report_text(texts,
-                               "it may be worse by up to %s, because recordings differ so much: record on a quieter "
+                               "%sit may be worse by up to %s, because recordings differ so much: record on a quieter "
                                "machine, or raise the tolerance",
-                               largest);
+                               seen, largest);
     return ids_report_text(texts,
-                           "it may be worse by up to %s: take about %zu recordings on either side, or raise the "
+                           "%sit may be worse by up to %s: take about %zu recordings on either side, or raise the "
                            "tolerance",
-                           largest, needed);
+                           seen, largest, needed);
 }
 
 static void judge(struct checking *checking, struct ids_check_row *row, const struct change *change) {

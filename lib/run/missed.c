@@ -197,26 +197,51 @@ static int put_opening_first(const struct ids_missed *missed, struct ids_report 
     return 0;
 }
 
+/* "7 of 689 steps are slow in a rhythm, and lose 36.8 % of the run's time: one of 97 ...": what others lose that are
+ * noise is not the rhythm's, and stands apart. */
+static struct ids_advice advice_on_rhythm(const struct ids_missed *missed, const char *rhythm,
+                                          struct ids_report *report) {
+    double total_ns = (double)missed->total_ns;
+    const char *others = "";
+    int is_of_some = missed->in_rhythm < missed->slow;
+    if (is_of_some)
+        others =
+            ids_report_text(report, "; with the other slow ones, %zu, it is %s%s", missed->slow - missed->in_rhythm,
+                            say_share(report, (double)missed->longer_ns / total_ns), say_cause(missed, report));
+    return (struct ids_advice){
+        .saves_ps = -1,
+        .per_step = 1,
+        .what = ids_report_text(report, "%zu of %zu steps are slow%s, and lose %s of the run's time%s: %s",
+                                missed->in_rhythm, missed->steps, is_of_some ? " in a rhythm" : "",
+                                say_share(report, (double)missed->in_rhythm_ns / total_ns),
+                                is_of_some ? "" : say_cause(missed, report), rhythm),
+        .evidence = ids_report_text(
+            report,
+            "%s lose %s, half of it in steps of %s and more, of %s%s; by the history, after the first ten steps",
+            is_of_some ? "those of that rhythm" : "the slow steps", say_time(report, missed->in_rhythm_ns),
+            say_time(report, missed->took_ns), say_time(report, missed->total_ns), others)};
+}
+
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report) {
     double lost = (double)missed->longer_ns / (double)missed->total_ns;
     const char *share = say_share(report, lost);
     ids_report_property(report, "steps.missed_share", ids_real_value(IDS_UNIT_RATIO, lost));
     int has_opening = put_opening_first(missed, report);
+    if (missed->is_rhythm && rhythm) {
+        struct ids_advice advice = advice_on_rhythm(missed, rhythm, report);
+        ids_report_advice_at(report, &advice, has_opening ? 1 : 0);
+        return;
+    }
     const char *found =
         ids_report_text(report, "%zu of %zu steps are slow%s, and lose %s of the run's time%s", missed->slow,
                         missed->steps, rhythm ? "" : say_first(missed, report), share, say_cause(missed, report));
     const char *what = ids_report_text(report, "%s%s%s", found, rhythm ? ": " : "",
                                        rhythm ? rhythm : what_to_do(missed, has_opening, report));
-    const char *which = "the slow steps";
-    int is_of_some = missed->is_rhythm && rhythm && missed->in_rhythm < missed->slow;
-    if (is_of_some)
-        which = ids_report_text(report, "those of that rhythm, %zu of the %zu,", missed->in_rhythm, missed->slow);
-    const char *evidence =
-        ids_report_text(report,
-                        "%s lose %s, half of it in steps of %s and more, of %s; by the history, "
-                        "after the first ten steps",
-                        which, say_time(report, is_of_some ? missed->in_rhythm_ns : missed->longer_ns),
-                        say_time(report, missed->took_ns), say_time(report, missed->total_ns));
+    const char *evidence = ids_report_text(
+        report,
+        "the slow steps lose %s, half of it in steps of %s and more, of %s; by the history, "
+        "after the first ten steps",
+        say_time(report, missed->longer_ns), say_time(report, missed->took_ns), say_time(report, missed->total_ns));
     int is_theirs = !rhythm && is_of_others(missed);
     if (is_theirs)
         evidence = ids_report_text(report, "%s; all cores were busy for %s of the run", evidence,
