@@ -412,6 +412,28 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
         reason ? "; why again: " : "", reason ? reason : say_core_users(adviser, culprit));
 }
 
+/* Most of what Python does for the device stands behind a wait for it, which takes away that it runs beside it; said
+ * where it is a tenth of the time. */
+static const char *say_behind(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    if (piece->account != IDS_HOST_PYTHON || piece->scope != IDS_REMEDY_OF_CULPRIT || !piece->most->frame) return "";
+    if (piece->time_ps < adviser->pieces.time_ps / 10) return "";
+    for (size_t s = ledger->first_share[adviser->pieces.decider]; s < ledger->first_share[adviser->pieces.decider + 1];
+         s++) {
+        const struct ids_entry_share *share = &ledger->shares[s];
+        if (&ledger->entries[share->entry] != piece->most) continue;
+        if (!share->behind || share->behind_ps < share->ps - share->ps / 4) return "";
+        const struct ids_ledger_entry *wait = &ledger->entries[share->behind - 1];
+        const char *call = ids_adviser_text(adviser, wait->culprit), *where = ids_adviser_text(adviser, wait->where);
+        if (!call || !where) return "";
+        return ids_report_text(adviser->report,
+                               ". It begins when %s has waited for the device: before that wait, or with a wait once "
+                               "every n steps, what does not need its result runs beside the device",
+                               ids_say_name(adviser, call, where));
+    }
+    return "";
+}
+
 static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
     const char *culprit = ids_adviser_text(adviser, most->culprit), *where = ids_adviser_text(adviser, most->where);
@@ -430,8 +452,9 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
                                 .account = ids_account_id(piece->account),
                                 .culprit = culprit,
                                 .where = where,
-                                .what = ids_report_text(adviser->report, "%s%s - %s", words.problem,
-                                                        say_who(adviser, piece, where), words.remedy),
+                                .what = ids_report_text(adviser->report, "%s%s - %s%s", words.problem,
+                                                        say_who(adviser, piece, where), words.remedy,
+                                                        say_behind(adviser, piece)),
                                 .evidence = say_evidence(adviser, piece, rank, waited_ps, reason),
                                 .explain = ids_account_id(piece->account)};
     for (size_t p = 0; p < piece->part_count && piece->part_count > 1; p++)

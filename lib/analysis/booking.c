@@ -108,6 +108,19 @@ __attribute__((noinline)) static void note_queued(struct ids_booking *booking,
     booking->own[interval->entry].queued_ps[how] += length_ps;
 }
 
+/* The host has waited for the device, and only then runs what the device waits for. The wait that most of it stands
+ * behind is kept. */
+__attribute__((noinline)) static void note_behind(const struct ids_booking *booking, int64_t length_ps,
+                                                  struct ids_own_share *own) {
+    if (!booking->gap_host.wait) return;
+    own->behind_ps += length_ps;
+    int is_same = own->behind == booking->gap_host.wait;
+    own->behind_more_ps += is_same ? length_ps : -length_ps;
+    if (own->behind_more_ps >= 0) return;
+    own->behind_more_ps = -own->behind_more_ps;
+    own->behind = booking->gap_host.wait;
+}
+
 static inline int book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place) {
     if (booking->device >= booking->analysis->chosen_count) return 0;
     int64_t length_ps = interval->to_ps - interval->from_ps;
@@ -123,6 +136,7 @@ static inline int book_entry(struct ids_booking *booking, const struct ids_ledge
     own->time_ps[interval->known] += length_ps;
     own->intervals++;
     if (interval->account == IDS_DEVICE_QUEUE) note_queued(booking, interval);
+    if (interval->account == IDS_HOST_PYTHON) note_behind(booking, length_ps, own);
     if (length_ps > own->longest_ps) set_longest(booking, interval, own);
     if (length_ps > booking->least_of[interval->account]) ids_booking_keep_longest(booking, interval);
     if (!in_step) return 0;
@@ -175,12 +189,17 @@ int ids_booking_end_device(struct ids_booking *booking, struct ids_error *err) {
         ledger->in_window[booking->device].ps[entry->account] += own->in_window_ps;
         ledger->idle[booking->device].ps[entry->account] += own->idle_ps;
         entry->intervals += own->intervals;
-        int64_t by_wait_ps = own->queued_ps[IDS_DRIED_BY_WAIT], by_launches_ps = own->queued_ps[IDS_DRIED_BY_LAUNCHES];
+        struct ids_entry_share of_device = {.device = booking->device,
+                                            .entry = (uint32_t)e,
+                                            .ps = time_ps,
+                                            .behind_ps = own->behind_ps,
+                                            .behind = own->behind};
+        memcpy(of_device.queued_ps, own->queued_ps, sizeof of_device.queued_ps);
         *own = (struct ids_own_share){.longest_ps = own->longest_ps};
         if (!time_ps) continue;
         struct ids_entry_share *share = IDS_PUSH(ledger->shares, ledger->share_count, ledger->share_room);
         if (!share) return ids_no_memory(err);
-        *share = (struct ids_entry_share){booking->device, (uint32_t)e, time_ps, {by_wait_ps, by_launches_ps}};
+        *share = of_device;
     }
     return 0;
 }

@@ -138,6 +138,7 @@ static int take_shares(struct ids_ledger *ledger, const struct ids_ledger *their
         if (!share) return -1;
         *share = theirs->shares[s];
         share->entry = numbers[share->entry];
+        if (share->behind) share->behind = numbers[share->behind - 1] + 1;
     }
     return 0;
 }

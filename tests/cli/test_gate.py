@@ -137,6 +137,9 @@ def check_verdicts(folder):
         idsprof('check', folder / f'alike_{i}.mini', '--baseline', 'wild', '--allow-inconclusive')
     text = idsprof('check', folder / 'alike_0.mini', '--baseline', 'wild', status=1).stdout
     check('INCONCLUSIVE' in text and re.search(r'may be worse by up to \d+ %: take about \d+ recordings on either side', text), f'why: {text}')
+    gpu_run(folder / 'fast.mini', noisy(50, 30, 85))
+    text = idsprof('check', folder / 'fast.mini', '--baseline', 'wild', status=1).stdout
+    check(re.search(r'better by \d+ %, but recordings differ so much that this may be chance: it may be worse by up to', text), f'a better one: {text}')
     alone = verdicts(folder / 'slow_0.mini', '--baseline', folder / 'main_0.mini', status=1)
     check(alone['steps.mean']['verdict'] == 'inconclusive' and 'so few recordings' in alone['steps.mean']['note'], f'one a side: {alone}')
     check(verdicts(folder / 'slow_0.mini', '--baseline', folder / 'main_0.mini', '--noise', '2%', status=1)['steps.mean']['verdict'] == 'fail',
