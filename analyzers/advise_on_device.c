@@ -115,9 +115,14 @@ void ids_advise_on_memory(struct ids_adviser *adviser) {
  * memory, which a CPU's system maps page by page: 403 MB took 0.41 s. What is smaller malloc has from the step before
  * (M_MMAP_THRESHOLD grows up to 32 MiB: mallopt(3)), and it is written, as a temporary is. Accelerators hold their
  * memory, and where their bandwidth is not known, all but the oldest write 100 GB and more a second. */
+static int is_mapped_anew(const struct ids_adviser *adviser, const struct ids_memory_advice *advice) {
+    const struct ids_device *device = adviser->analysis->busy[adviser->pieces.decider].device;
+    return device->kind == IDS_DEVICE_CPU && !advice->op && advice->array_bytes >= 32 << 20;
+}
+
 static int64_t takes_at_most(const struct ids_adviser *adviser, const struct ids_memory_advice *advice) {
     const struct ids_device *device = adviser->analysis->busy[adviser->pieces.decider].device;
-    int is_cpu = device->kind == IDS_DEVICE_CPU, is_mapped = !advice->op && advice->array_bytes >= 32 << 20;
+    int is_cpu = device->kind == IDS_DEVICE_CPU, is_mapped = is_mapped_anew(adviser, advice);
     double bytes_a_s = ids_peaks_of(adviser->analysis->trace, device, &adviser->analysis->params).bandwidth;
     int64_t written_a_ns = bytes_a_s > 100e9 && bytes_a_s < 1e15 ? (int64_t)(bytes_a_s / 1e9) : 100;
     int64_t bytes_a_ns = !is_cpu ? written_a_ns : is_mapped ? 1 : 10, time_ns = advice->bytes / bytes_a_ns;
@@ -131,6 +136,17 @@ static int is_told(const struct ids_adviser *adviser, const struct ids_memory_ad
     return adviser->told_compute && advice->op_remedy && !advice->is_short && culprit && !strcmp(culprit, advice->op);
 }
 
+/* No event tells what new memory costs: it is a part of the ops that write it. */
+static const char *say_time_of_memory(const struct ids_adviser *adviser, const struct ids_memory_advice *advice,
+                                      int64_t takes_ps) {
+    if (advice->op) return "";
+    if (!is_mapped_anew(adviser, advice)) return "; what time that saves is not known";
+    return ids_report_text(adviser->report,
+                           "; new memory for them costs time too, within the ops that write it: about %s a call, at "
+                           "1 ns a byte that the system maps anew",
+                           ids_say_time(adviser, takes_ps));
+}
+
 void ids_advise_on_programs_memory(struct ids_adviser *adviser, int first) {
     struct ids_memory_advice advice[IDS_MEMORY_ADVICE];
     size_t count = ids_memory_savings(adviser->report, advice);
@@ -140,11 +156,13 @@ void ids_advise_on_programs_memory(struct ids_adviser *adviser, int first) {
         if (adviser->told_memory & 1u << i || is_told(adviser, &advice[i])) continue;
         if (first && takes_ps < tenth_ps && !advice[i].is_short) continue;
         adviser->told_memory |= 1u << i;
-        ids_adviser_give(adviser, &(struct ids_advice){.saves_ps = -1,
-                                                       .takes_ps = takes_ps < tenth_ps ? takes_ps : tenth_ps,
-                                                       .per_step = adviser->pieces.steps > 0,
-                                                       .what = advice[i].what,
-                                                       .evidence = advice[i].evidence,
-                                                       .explain = advice[i].explain});
+        ids_adviser_give(adviser, &(struct ids_advice){
+                                      .saves_ps = -1,
+                                      .takes_ps = takes_ps < tenth_ps ? takes_ps : tenth_ps,
+                                      .per_step = adviser->pieces.steps > 0,
+                                      .what = advice[i].what,
+                                      .evidence = ids_report_text(adviser->report, "%s%s", advice[i].evidence,
+                                                                  say_time_of_memory(adviser, &advice[i], takes_ps)),
+                                      .explain = advice[i].explain});
     }
 }

@@ -250,8 +250,7 @@ static int on_not_donated(struct ids_report *report, struct ids_memory_advice *a
                         program, arguments, say_bytes(report, bytes), how);
     advice->evidence = ids_report_text(report,
                                        "%s of %s are %s in %s, each with a result of its shape; the program has %s in "
-                                       "memory; each call takes new memory for "
-                                       "them, how long that takes is not recorded",
+                                       "memory",
                                        say_bytes(report, number(&row, "bytes")), program, text(&row, "argument"),
                                        IDS_COUNTED(arrays, "array"), say_bytes(report, total));
     advice->explain = "memory.not_donated";
