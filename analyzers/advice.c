@@ -71,7 +71,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
     size_t first = adviser->said;
     ids_advise_on_compute(adviser);
     /* Else what is proved, or what is most of the compute, comes first, by what it saves. */
-    if (memory_first && !ids_wastes_most(adviser)) first = adviser->said;
+    if (memory_first && !ids_wastes_most(adviser) && !adviser->told_little) first = adviser->said;
     ids_advise_on_proven(adviser);
     ids_advise_on_padding(adviser);
     const struct ids_piece *unfounded = ids_advise_on_pieces(adviser);

@@ -199,7 +199,9 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     if (is_unknown)
         what = ids_report_text(adviser->report, "%s. No remedy is known: --explain %s lists its ops", what,
                                ids_account_id(IDS_WORK_COMPUTE));
-    on_op(adviser, &pieces->op, wins_at_most(adviser, !has_words && loss.what, !is_unknown), what);
+    int64_t wins_ps = wins_at_most(adviser, !has_words && loss.what, !is_unknown);
+    on_op(adviser, &pieces->op, wins_ps, what);
+    adviser->told_little = wins_ps < ids_adviser_per_step(adviser, pieces->time_ps / 10);
     adviser->told_compute = 1;
 }
 

@@ -25,6 +25,7 @@ struct ids_adviser {
     int is_compiled; /* by torch.compile */
     int has_python;
     int told_compute;     /* 1: compute is a piece, with the op that has most of it */
+    int told_little;      /* 1: of it, less may be won than a tenth of the step */
     int told_matrix;      /* 1: products beside the matrix units are said of it already */
     int told_loss;        /* 1: what could be won at the roofline is said of the first op already */
     unsigned told_memory; /* a bit for each saving of memory (memory_advice.h) that is said */
