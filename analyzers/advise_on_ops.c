@@ -156,11 +156,12 @@ static const char *say_who(const struct ids_adviser *adviser) {
 }
 
 /* What surely saves more than compute may comes before it: more than a tenth of the step, or than all that it is away
- * from the roofline, where that is all that can be won; where no remedy is known, more than a twentieth. */
-static int64_t wins_at_most(const struct ids_adviser *adviser, int is_loss_alone, int has_remedy) {
+ * from the roofline, where that is all that can be won; where compute is not nearly all, and no remedy is known, more
+ * than a twentieth. */
+static int64_t wins_at_most(const struct ids_adviser *adviser, int is_loss_alone, int is_large) {
     enum { A_TENTH = 10, A_TWENTIETH = 20 };
     struct ids_value loss;
-    double at_most = 1.0 / (has_remedy ? A_TENTH : A_TWENTIETH);
+    double at_most = 1.0 / (is_large ? A_TENTH : A_TWENTIETH);
     if (is_loss_alone && ids_adviser_has(adviser, "efficiency.roofline_loss", &loss) && loss.d < at_most)
         at_most = loss.d;
     return (int64_t)(at_most * (double)ids_adviser_per_step(adviser, adviser->pieces.time_ps));
@@ -199,7 +200,7 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     if (is_unknown)
         what = ids_report_text(adviser->report, "%s. No remedy is known: --explain %s lists its ops", what,
                                ids_account_id(IDS_WORK_COMPUTE));
-    int64_t wins_ps = wins_at_most(adviser, !has_words && loss.what, !is_unknown);
+    int64_t wins_ps = wins_at_most(adviser, !has_words && loss.what, is_nearly_all || !is_unknown);
     on_op(adviser, &pieces->op, wins_ps, what);
     adviser->told_little = wins_ps < ids_adviser_per_step(adviser, pieces->time_ps / 10);
     adviser->told_compute = 1;

@@ -475,11 +475,12 @@ START_TEST(an_op_that_only_moves_is_named) {
 END_TEST
 
 /* 30 rounds of 100 us: compute, a copy to the device, and the rest without work. Compute is told where it is half of
- * the round and more than the rest; it stands behind what saves more than 10 us. */
+ * the round and more than the rest; no remedy of it is known, and it stands behind what
+ * saves more than 5 us. */
 START_TEST(compute_that_is_most_of_the_step_is_told) {
     static const struct {
         int compute_us, copy_us, at; /* at: which piece it is, -1 none */
-    } cases[] = {{85, 8, 0}, {80, 15, 1}, {75, 13, 2}, {51, 25, 2}, {50, 25, -1}, {45, 30, -1}};
+    } cases[] = {{85, 8, 2}, {89, 4, 1}, {80, 15, 1}, {75, 13, 2}, {51, 25, 2}, {50, 25, -1}, {45, 30, -1}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
         for (int i = 0; i < 31; i++) {
