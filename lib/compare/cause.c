@@ -9,6 +9,7 @@
 /* Of its standard error a change must be more than three times to count as one. */
 enum { ERRORS = 3 };
 #define STRUCTURE_COUNTS 1.5
+#define CHANCE_COUNTS 0.1
 
 const char *ids_cause_kind_name(enum ids_cause_kind kind) {
     static const char *const names[] = {"culprit", "op",   "scope", "shapes",   "dimension",
@@ -73,15 +74,15 @@ int ids_cause_may_be_chance(const struct ids_cause *cause) {
            !has_come_or_gone(cause);
 }
 
-/* 0: it is sure, 1: it may be chance, 2: it is no cause. */
-static int row_of(const struct ids_cause *cause) {
-    return cause->rank > 0 ? ids_cause_may_be_chance(cause) : 2;
+/* What may be chance counts a tenth: it stands behind what is sure and not much smaller. */
+static double weight_of(const struct ids_cause *cause) {
+    return ids_cause_may_be_chance(cause) ? CHANCE_COUNTS * cause->rank : cause->rank;
 }
 
 int ids_cause_order(const struct ids_cause *left, const struct ids_cause *right) {
     double l = fabs(left->change_ps), r = fabs(right->change_ps);
-    if (row_of(left) != row_of(right)) return row_of(left) - row_of(right);
-    if (left->rank != right->rank) return left->rank < right->rank ? 1 : -1;
+    double left_weight = weight_of(left), right_weight = weight_of(right);
+    if (left_weight != right_weight) return left_weight < right_weight ? 1 : -1;
     if (l != r) return l < r ? 1 : -1;
     int order = strcmp(left->account, right->account);
     return order ? order : strcmp(left->culprit ? left->culprit : "", right->culprit ? right->culprit : "");

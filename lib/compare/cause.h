@@ -63,8 +63,8 @@ double ids_cause_rank(const struct ids_cause *cause, int by_run);
 /* Its interval holds zero, and it is no fact, nor a function of the program in which one side alone has time: few steps
  * have it, but they had it. */
 int ids_cause_may_be_chance(const struct ids_cause *cause);
-/* The order of causes: those that may be chance stand behind all others, and such as have no rank behind them; else by
- * `rank`, then by the change. Less than 0: `left` comes first. */
+/* The order of causes: by `rank`, of which those that may be chance count a tenth, then by the change. Less than 0:
+ * `left` comes first. */
 int ids_cause_order(const struct ids_cause *left, const struct ids_cause *right);
 /* Whether it is more than that error, or the program says it. */
 int ids_cause_is_beyond_chance(const struct ids_cause *cause, int by_run);

@@ -15,15 +15,17 @@
 /* So much of the change is worth a hint. */
 #define UNKNOWN_TOLD 0.1
 
-enum { BAR = 24, COLUMNS = 6, COMMAND_BYTES = 4352 };
+enum { BAR = 24, SHORT_BAR = 16, WIDE = 90, NARROW = 70, COLUMNS = 6, COMMAND_BYTES = 4352 };
 
 /* The times between which bars are drawn. Where the change is small against the step, the axis does not begin at zero,
  * or the causes would be too short to be seen; bars that are cut begin light. */
 struct axis {
     double from_ps, to_ps;
+    int columns; /* fewer or none where the names beside it need the room */
 };
 
-static struct axis axis_of(const struct ids_waterfall *waterfall) {
+static struct axis axis_of(const struct ids_painter *painter, const struct ids_waterfall *waterfall) {
+    int width = ids_painter_width(painter), columns = width < NARROW ? 0 : width < WIDE ? SHORT_BAR : BAR;
     double least = fmin(waterfall->before_ps, waterfall->after_ps);
     double most = fmax(waterfall->before_ps, waterfall->after_ps), at = waterfall->before_ps;
     for (size_t i = 0; i < waterfall->count; i++) {
@@ -32,20 +34,21 @@ static struct axis axis_of(const struct ids_waterfall *waterfall) {
         most = fmax(most, at);
     }
     double from = least - (most - least) / 4;
-    return (struct axis){least > most / 2 && most > least ? from : fmin(0, least), most};
+    return (struct axis){least > most / 2 && most > least ? from : fmin(0, least), most, columns};
 }
 
 static int column_of(const struct axis *axis, double ps) {
     double whole = axis->to_ps - axis->from_ps;
-    int column = whole > 0 ? (int)lround((ps - axis->from_ps) / whole * BAR) : 0;
-    return column < 0 ? 0 : column > BAR ? BAR : column;
+    int column = whole > 0 ? (int)lround((ps - axis->from_ps) / whole * axis->columns) : 0;
+    return column < 0 ? 0 : column > axis->columns ? axis->columns : column;
 }
 
 /* A bar between two times, at least one column wide. */
 static const char *bar(struct ids_painter *painter, const struct axis *axis, double a_ps, double b_ps) {
     int from = column_of(axis, fmin(a_ps, b_ps)), to = column_of(axis, fmax(a_ps, b_ps));
     int is_cut = axis->from_ps > 0 && fmin(a_ps, b_ps) < axis->from_ps;
-    if (to == from && to == BAR) from--;
+    if (!axis->columns) return "";
+    if (to == from && to == axis->columns) from--;
     if (to == from) to++;
     struct ids_phrase phrase = ids_phrase_begin();
     for (int i = 0; i < to; i++) ids_phrase_add(&phrase, "%s", i < from ? " " : is_cut && i < 2 ? LIGHT : FULL);
@@ -114,7 +117,7 @@ static void end_row(const char ***cell, struct ids_painter *painter, const struc
 static void fill(struct ids_painter *painter, const struct ids_diff *diff, const struct ids_table *table, size_t shown,
                  size_t has_rest, const char **cell) {
     const struct ids_waterfall *waterfall = &diff->waterfall;
-    const struct axis axis = axis_of(waterfall);
+    const struct axis axis = axis_of(painter, waterfall);
     double at = waterfall->before_ps;
     end_row(&cell, painter, &axis, "before", waterfall->before_ps);
     for (size_t i = 0; i < shown + has_rest; i++) {

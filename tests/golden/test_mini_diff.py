@@ -86,12 +86,12 @@ def check_line(result, done, line):
         raise Wrong("not understood")
 
 
-def place_of(row):
-    """0: a sure cause, 1: it may be chance (its interval holds zero, and it is neither a fact nor of one side), 2: it is no cause"""
+def weight_of(row):
+    """What may be chance (its interval holds zero, and it is neither a fact nor of one side) counts a tenth."""
     of_program = row["culprit"] and re.search(r":\d", row["where"] or "") and row["kind"] in ("culprit", "launches")
     of_one_side = of_program and min(row["a"], row["b"]) <= Decimal("0.01") * max(row["a"], row["b"])
     may_be_chance = row["verdict"] == "unsure" and not row["structural"] and row["account"] != "host.compile" and not of_one_side
-    return 2 if row["rank"] == 0 else int(may_be_chance)
+    return row["rank"] / 10 if may_be_chance else row["rank"]
 
 
 def invariants(result):
@@ -107,7 +107,7 @@ def invariants(result):
     causes = rows(result, "waterfall")
     if abs(sum(picoseconds(row["change"]) for row in causes) - value["change"]) > len(causes):
         yield "the waterfall does not sum to the change"
-    order = [(place_of(row), -row["rank"]) for row in causes if row["kind"] != "unexplained"]
+    order = [-weight_of(row) for row in causes if row["kind"] != "unexplained"]
     told, least = [row for row in causes if row["kind"] != "unexplained"], max(abs(value["change"]) / 50, value["whole_a"] / 1000)
     if len(causes) != len(told) + 1 or order != sorted(order):
         yield f"the waterfall is not in order: {causes}"

@@ -200,9 +200,9 @@ START_TEST(gone_of_unsure_size) {
 }
 END_TEST
 
-/* One of 9 us that may be chance stands behind a sure one of 1 us, and one without a rank behind both. That it
- * compiled, what the program says, and a function that one side alone has are no chance; but time without a place in
- * the program may come and go. */
+/* One of 9 us that may be chance, of which 4.5 are left, stands behind a sure one of 1 us and before one of 0.4; one
+ * without a rank stands behind all. That it compiled, what the program says, and a function that one side alone has are
+ * no chance; but time without a place in the program may come and go. */
 START_TEST(chance_stands_behind) {
     const struct ids_interval holds_zero = {.known = 1, .typical = {.low = -1, .high = 20000}};
     const struct ids_interval is_sure = {.known = 1, .typical = {.low = 500, .high = 1500}};
@@ -223,6 +223,9 @@ START_TEST(chance_stands_behind) {
     ck_assert_int_lt(ids_cause_order(&sure, &chance), 0);
     ck_assert_int_gt(ids_cause_order(&chance, &sure), 0);
     ck_assert_int_lt(ids_cause_order(&chance, &none), 0);
+    sure.rank = 400;
+    ck_assert_int_lt(ids_cause_order(&chance, &sure), 0);
+    sure.rank = 1000;
     chance.account = "host.compile";
     ck_assert_int_lt(ids_cause_order(&chance, &sure), 0);
     chance.account = "host.python";
