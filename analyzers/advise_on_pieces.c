@@ -417,6 +417,7 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
 static const char *say_behind(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger *ledger = &adviser->analysis->ledger;
     if (piece->account != IDS_HOST_PYTHON || piece->scope != IDS_REMEDY_OF_CULPRIT || !piece->most->frame) return "";
+    if (piece->most->is_of_other_thread) return ""; /* it begins when it likes */
     if (piece->time_ps < adviser->pieces.time_ps / 10) return "";
     for (size_t s = ledger->first_share[adviser->pieces.decider]; s < ledger->first_share[adviser->pieces.decider + 1];
          s++) {
@@ -427,8 +428,8 @@ static const char *say_behind(const struct ids_adviser *adviser, const struct id
         const char *call = ids_adviser_text(adviser, wait->culprit), *where = ids_adviser_text(adviser, wait->where);
         if (!call || !where) return "";
         return ids_report_text(adviser->report,
-                               ". It begins when %s has waited for the device: before that wait, or with a wait once "
-                               "every n steps, what does not need its result runs beside the device",
+                               ". The device is idle meanwhile because %s has just waited for it: do before that call "
+                               "what does not need its result, or wait once every n steps",
                                ids_say_name(adviser, call, where));
     }
     return "";

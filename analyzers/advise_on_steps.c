@@ -98,16 +98,21 @@ static int is_in_pieces(const struct ids_adviser *adviser, const char *account, 
 struct pause {
     int64_t ps;
     const char *account, *culprit, *where;
+    int is_before_work; /* recording had begun, and the device had done nothing yet */
 };
+
+/* A profiler that starts lets the program stand still for some ten milliseconds, which nothing tells from a pause of
+ * its own. */
+#define START_PS ((int64_t)50000000000)
 
 static struct pause longest_gap(const struct ids_adviser *adviser) {
     const struct ids_table *gaps = ids_report_find_table(adviser->report, "gaps");
     int64_t row = find_opening_gap(adviser, gaps);
-    if (row < 0) return (struct pause){0};
-    return (struct pause){ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "duration"))->i,
-                          ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "account"))->text,
-                          ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "culprit"))->text,
-                          ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "where"))->text};
+    if (row < 0) return (struct pause){.ps = 0};
+    return (struct pause){.ps = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "duration"))->i,
+                          .account = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "account"))->text,
+                          .culprit = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "culprit"))->text,
+                          .where = ids_table_cell(gaps, (size_t)row, ids_table_column(gaps, "where"))->text};
 }
 
 /* What the program did for most of that time. A thread that only waits for its device is no pause of its own, and a
@@ -115,17 +120,18 @@ static struct pause longest_gap(const struct ids_adviser *adviser) {
 static struct pause pause_of(const struct ids_adviser *adviser, struct ids_host_time *time, const struct ids_busy *busy,
                              int64_t from_ps, int64_t to_ps) {
     uint32_t most = ids_host_time_mostly(time, busy, from_ps, to_ps);
-    if (most == IDS_NO_DOING) return (struct pause){0};
+    if (most == IDS_NO_DOING) return (struct pause){.ps = 0};
     enum ids_account account = (enum ids_account)adviser->analysis->trace->doings[most].account;
     int is_usual = account == IDS_HOST_SYNC || account == IDS_HOST_DISPATCH || account == IDS_HOST_RUNTIME;
-    if (account == IDS_NO_ACCOUNT || is_usual || !ids_account_is_host(account)) return (struct pause){0};
+    if (account == IDS_NO_ACCOUNT || is_usual || !ids_account_is_host(account)) return (struct pause){.ps = 0};
     struct ids_text culprit, where, recorded;
     ids_idle_name(ids_host_time_names(time), account, ids_name_of_doing(most, IDS_AS_IT_IS), &culprit, &where,
                   &recorded);
-    return (struct pause){to_ps - from_ps, ids_account_id(account),
-                          culprit.length ? ids_report_text(adviser->report, "%.*s", (int)culprit.length, culprit.at)
-                                         : NULL,
-                          where.length ? ids_report_text(adviser->report, "%.*s", (int)where.length, where.at) : NULL};
+    return (struct pause){
+        .ps = to_ps - from_ps,
+        .account = ids_account_id(account),
+        .culprit = culprit.length ? ids_report_text(adviser->report, "%.*s", (int)culprit.length, culprit.at) : NULL,
+        .where = where.length ? ids_report_text(adviser->report, "%.*s", (int)where.length, where.at) : NULL};
 }
 
 /* Before the device's first work there is no gap: the window of its figures begins with that work. But recording had
@@ -144,6 +150,7 @@ static struct pause before_first_work(const struct ids_adviser *adviser, int64_t
     if (!is_recorded || ids_sat_sub(to_ps, from_ps) <= least_ps) return pause;
     if (ids_host_time_new(analysis, &time, &err)) return pause;
     pause = pause_of(adviser, time, busy, from_ps, to_ps);
+    pause.is_before_work = 1;
     ids_host_time_free(time);
     return pause;
 }
@@ -154,6 +161,7 @@ static size_t place_of_pause(const struct ids_adviser *adviser, const struct pau
     int64_t worth_ps = pause->ps / (int64_t)(adviser->analysis->steps.count + 1);
     size_t place = 0;
     if (!strcmp(pause->account, ids_account_id(IDS_HOST_COMPILE))) return report->advice_count; /* warm-up */
+    if (pause->is_before_work && pause->ps < START_PS) return report->advice_count;
     if (adviser->pieces.steps && pause->ps > adviser->pieces.time_ps) return 0;
     while (place < report->advice_count &&
            !(report->advice[place].saves_ps >= 0 && report->advice[place].saves_ps < worth_ps))
@@ -181,9 +189,10 @@ void ids_advise_on_opening(struct ids_adviser *adviser) {
         .what =
             ids_report_text(adviser->report,
                             "In step %lld, which opened the window and is in no mean, the device waited %s at once: "
-                            "%s - record such a step whole: idsprof capture --when 'step > 2x', or --start-step",
+                            "%s - record such a step whole: idsprof capture --when 'step > 2x', or --start-step %lld",
                             number, ids_say_time(adviser, pause.ps),
-                            culprit ? ids_say_name(adviser, culprit, where) : "nothing recorded says for what"),
+                            culprit ? ids_say_name(adviser, culprit, where) : "nothing recorded says for what",
+                            number > 0 ? number - 1 : 0),
         .evidence = ids_report_text(adviser->report, "mostly %s; the median step that is measured takes %s", account,
                                     ids_say_value(adviser, median)),
         .explain = IDS_OPENING_EXPLAIN,

@@ -33,6 +33,14 @@ static int is_in_call(const char *python, const char *call) {
     return !strcmp(name ? name + 1 : in + 3, call);
 }
 
+/* Where a GPU or TPU has nothing to do, a line that puts data on it ("block_until_ready(device_put(x))") waits for that
+ * data. For a CPU's client it is put when the call returns: what the line waits for longer than it puts is something
+ * else. */
+static int is_own_wait(const struct lines *lines, const struct ids_piece *line, const struct ids_piece *wait) {
+    if (lines->analysis->busy[lines->pieces->decider].device->kind != IDS_DEVICE_CPU) return 1;
+    return way_of(lines, line) == TO_HOST || wait->time_ps <= line->time_ps;
+}
+
 /* What else the line does: it waits, or runs the Python between its calls, whose place is "train.py:7" where the line's
  * is "train.py:7 load". Of a function that runs longer in Python than a quarter of that, and not in the very call,
  * other lines may be meant. */
@@ -40,6 +48,7 @@ static int is_of_line(const struct lines *lines, const struct ids_piece *line, c
     const struct ids_ledger_entry *most = other->most;
     if (other->scope != IDS_REMEDY_OF_CULPRIT || !other->time_ps || !most->where) return 0;
     if (way_of(lines, other) != NO_WAY && way_of(lines, other) != way_of(lines, line)) return 0;
+    if (other->account == IDS_HOST_SYNC && !is_own_wait(lines, line, other)) return 0;
     if (other->account == IDS_HOST_SYNC || other->account == IDS_HOST_STAGING) return most->where == line->most->where;
     const char *place = text_of(lines, line->most->where), *python = text_of(lines, most->where);
     int is_own = is_in_call(python, text_of(lines, line->most->culprit));

@@ -297,6 +297,20 @@ static int is_of_small_launches(const struct ids_analysis *analysis, struct ids_
     return dispatch && queued_ps / 10 <= dispatch->time_ps && queued_ps > pieces->work_ps - dispatch->time_ps;
 }
 
+/* Of what is queued behind waits for the device, the waits have to be a tenth: a wait of microseconds between longer
+ * things lets nothing run dry. */
+static int is_of_waits(const struct ids_analysis *analysis, const struct ids_pieces *pieces) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    int64_t queued_ps = 0, waits_ps = 0;
+    for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1]; s++) {
+        const struct ids_entry_share *share = &ledger->shares[s];
+        if (ledger->entries[share->entry].account == IDS_DEVICE_QUEUE || !share->queued_ps[IDS_DRIED_BY_WAIT]) continue;
+        ids_sum(&queued_ps, share->queued_ps[IDS_DRIED_BY_WAIT]);
+        ids_sum(&waits_ps, share->ps);
+    }
+    return waits_ps >= queued_ps / 10;
+}
+
 /* Takes from the account's piece what others get of it, and finds who has most of the rest. */
 static void leave_queue(const struct ids_ledger_entry *entry, int64_t own_ps, int64_t moved_ps,
                         struct ids_piece *piece) {
@@ -314,13 +328,13 @@ static void move_queue(const struct ids_analysis *analysis, struct ids_pieces *p
     const struct ids_ledger *ledger = &analysis->ledger;
     struct ids_piece *queue = piece_of(pieces, IDS_DEVICE_QUEUE);
     if (!queue || analysis->busy[pieces->decider].device->kind == IDS_DEVICE_CPU) return;
-    int of_launches = is_of_small_launches(analysis, pieces);
+    int of_launches = is_of_small_launches(analysis, pieces), of_waits = is_of_waits(analysis, pieces);
     queue->most_ps = queue->parts[0].most_ps = 0;
     for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1]; s++) {
         const struct ids_entry_share *share = &ledger->shares[s];
         const struct ids_ledger_entry *entry = &ledger->entries[share->entry];
-        int64_t moved_ps =
-            share->queued_ps[IDS_DRIED_BY_WAIT] + (of_launches ? share->queued_ps[IDS_DRIED_BY_LAUNCHES] : 0);
+        int64_t moved_ps = (of_waits ? share->queued_ps[IDS_DRIED_BY_WAIT] : 0) +
+                           (of_launches ? share->queued_ps[IDS_DRIED_BY_LAUNCHES] : 0);
         if (entry->account == IDS_DEVICE_QUEUE) {
             leave_queue(entry, share->ps, moved_ps, queue);
         } else if (moved_ps) {

@@ -43,12 +43,18 @@ static int is_of_program(const struct ids_cause *cause) {
     return colon && isdigit((unsigned char)colon[1]);
 }
 
-/* A function of the program in which one side alone has time, but for a hundredth. */
+/* A function of the program in which one side alone has time, but for a hundredth. A wait for the device or for its
+ * queue may come and go with what the machine does otherwise. */
 #define OF_OTHER_SIDE 0.01
+
+static int is_wait(const struct ids_cause *cause) {
+    return !strcmp(cause->account, ids_account_id(IDS_HOST_SYNC)) ||
+           !strcmp(cause->account, ids_account_id(IDS_DEVICE_QUEUE));
+}
 
 static int has_come_or_gone(const struct ids_cause *cause) {
     int is_function = cause->kind == IDS_CAUSE_CULPRIT || cause->kind == IDS_CAUSE_LAUNCHES;
-    return is_function && is_of_program(cause) &&
+    return is_function && is_of_program(cause) && !is_wait(cause) &&
            fmin(cause->a_ps, cause->b_ps) <= OF_OTHER_SIDE * fmax(cause->a_ps, cause->b_ps);
 }
 

@@ -71,9 +71,12 @@ int ids_diff_has_shares(const struct ids_diff *diff) {
     double whole = fabs(waterfall->after_ps - waterfall->before_ps);
     if (whole == 0 || verdict == IDS_VERDICT_SAME) return 0;
     if (verdict != IDS_VERDICT_UNSURE && verdict != IDS_VERDICT_SINGLE_STEPS) return 1;
-    const struct ids_cause *largest = waterfall->count ? &waterfall->at[0] : NULL;
-    return largest && (ids_cause_is_fact(largest) || ids_interval_excludes_zero(&largest->interval)) &&
-           fabs(largest->change_ps) <= 2 * whole;
+    const struct ids_cause *first = waterfall->count ? &waterfall->at[0] : NULL;
+    if (!first || !(ids_cause_is_fact(first) || ids_interval_excludes_zero(&first->interval))) return 0;
+    for (size_t i = 0; i < waterfall->count; i++) {
+        if (fabs(waterfall->at[i].change_ps) > 2 * whole) return 0;
+    }
+    return 1;
 }
 
 /* Causes that are sure, and so much larger than what is left of them that shares of it say nothing. */

@@ -231,6 +231,13 @@ static struct called called_in_profile(const struct ids_noted *noted) {
     return called;
 }
 
+/* A quarter of the calls compile: these do more than launch. */
+static int compiles_again(const struct ids_noted *noted) {
+    size_t compiled = 0;
+    for (size_t i = 0; i < noted->count; i++) compiled += noted->steps[i].compile_ns > noted->steps[i].took_ns / 2;
+    return compiled * 4 >= noted->count;
+}
+
 /* A program that launches its steps and waits for none of them is through with its calls long before the device: how
  * long these take says nothing of a step. It is one where of the very steps that the report measures a quarter was
  * called in less than half of the time that they took, and others are, too: of a window that was slow each step took as
@@ -239,7 +246,7 @@ static struct called called_in_profile(const struct ids_noted *noted) {
  * still; and where it has of no window any, because the run went on for long, the profile has to say it. */
 static int only_launches(const struct ids_noted *noted) {
     int64_t step_ns = noted->measured.step_ns;
-    if (!step_ns || median_of(noted, beside) >= step_ns / 2) return 0;
+    if (!step_ns || compiles_again(noted) || median_of(noted, beside) >= step_ns / 2) return 0;
     struct called called = called_in_history(noted);
     int64_t any_ns = called.count ? -1 : median_of(noted, whole);
     if (any_ns >= 0) return any_ns < step_ns / 4;

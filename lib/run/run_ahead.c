@@ -68,7 +68,7 @@ int64_t ids_run_ahead_work(const int64_t *call_ns, size_t count, int64_t step_ns
     int64_t work_ns = each_at(rounds, found, 2);
     int is_alike = work_ns >= step_ns / 3 && each_at(rounds, found, 3) / 2 <= each_at(rounds, found, 1);
     free(rounds);
-    return is_alike && work_ns <= step_ns + step_ns / 2 ? work_ns : step_ns;
+    return is_alike && work_ns < step_ns ? work_ns : step_ns;
 }
 
 int ids_run_ahead_is_dry(int64_t total_ns, size_t count, int64_t step_ns) {

@@ -25,9 +25,8 @@ void ids_run_ahead_stop(struct ids_run_ahead *run);
 
 /* What the device does in a step, by how long calls took in a run of which a window has `step_ns` for it, noise and
  * cost of recording included; a call of -1 is not known. Between one wait and the next it does as many steps as were
- * called; where it runs dry in most of them, and takes half as long again or longer, this says nothing of its work, nor
- * where these times are not alike, or less than a third: those calls took long for another reason than that they
- * waited. */
+ * called; where that is longer than in the window it ran dry, and this says nothing of its work, nor where these times
+ * are not alike, or less than a third: those calls took long for another reason than that they waited. */
 int64_t ids_run_ahead_work(const int64_t *call_ns, size_t count, int64_t step_ns);
 
 /* Whether steps whose calls took `total_ns` together are so much more than the device's work that it is somebody

@@ -242,9 +242,16 @@ END_TEST
 
 /* A function that came counts half as much again, as an op does. */
 START_TEST(function_that_came) {
-    struct ids_cause cause = {
-        .kind = IDS_CAUSE_CULPRIT, .culprit = "f", .where = "train.py:7", .b_ps = 6000, .change_ps = 6000};
+    struct ids_cause cause = {.kind = IDS_CAUSE_CULPRIT,
+                              .account = "host.python",
+                              .culprit = "f",
+                              .where = "train.py:7",
+                              .b_ps = 6000,
+                              .change_ps = 6000};
     ck_assert_double_eq(ids_cause_rank(&cause, 0), 1.5 * 6000);
+    cause.account = "host.sync"; /* a wait may come by chance */
+    ck_assert_double_eq(ids_cause_rank(&cause, 0), 6000);
+    cause.account = "host.dispatch";
     cause.kind = IDS_CAUSE_LAUNCHES;
     ck_assert_double_eq(ids_cause_rank(&cause, 0), 1.5 * 6000);
     cause.a_ps = 1000;

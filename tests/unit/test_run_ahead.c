@@ -74,8 +74,8 @@ START_TEST(test_work_of_a_step) {
         size_t count = rounds_of(calls, WORK_NS, own);
         ck_assert_int_eq(ids_run_ahead_work(calls, count, WORK_NS), WORK_NS);
         ck_assert_int_eq(ids_run_ahead_work(calls, count, 2 * WORK_NS), WORK_NS); /* recorded at a bad moment */
-        ck_assert_int_eq(ids_run_ahead_work(calls, count, WORK_NS * 3 / 4), WORK_NS);
-        ck_assert_int_eq(ids_run_ahead_work(calls, count, WORK_NS / 2), WORK_NS / 2); /* or the device runs dry */
+        ck_assert_int_eq(ids_run_ahead_work(calls, count, WORK_NS * 3 / 4), WORK_NS * 3 / 4); /* the device runs dry */
+        ck_assert_int_eq(ids_run_ahead_work(calls, count, WORK_NS / 2), WORK_NS / 2);
     }
     size_t count = rounds_of(calls, WORK_NS, 0);
     for (int i = 0; i < 200; i++) calls[i] = i % 10 == 9 ? calls[i] : -1; /* of no round anything is known */
