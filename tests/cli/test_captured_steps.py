@@ -194,9 +194,9 @@ def with_took(name, took):
     return folder
 
 
-def with_own_calls(name, inside, outside):
+def with_own_calls(name, inside, outside, compiles=0):
     """As with_calls, but those in the window are the steps of the profile, and take another part of the middle one than the others, `inside` each
-    or one by one."""
+    or one by one. Each so-many-th compiles for nearly all of its time."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
     median_ns = json.loads(report(folder, '--json'))['metrics']['steps.median']['value'] * 1e9
@@ -204,10 +204,12 @@ def with_own_calls(name, inside, outside):
     for number in range(-100, 100):
         part = (inside[number] if isinstance(inside, tuple) else inside) if 0 <= number < 6 else outside * (9 if number % 10 == 9 else 1)
         begins.append(begins[-1] + int(median_ns * part))
-    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
+    events = [struct.pack('<qqq104s', begins[100] - 1, begins[106] + 1, 2, b'1 asked for')]
+    for number in range(0, 200, compiles) if compiles else ():
+        events.append(struct.pack('<qqq104s', begins[number] + 1, begins[number + 1] - 1, 1, b'step'))
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), len(events), begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
     steps = b''.join(struct.pack('<qqfffi', begin, number - 100, 0, 0, 0, 0) for number, begin in enumerate(begins))
-    event = struct.pack('<qqq104s', begins[100] - 1, begins[106] + 1, 2, b'1 asked for')
-    (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + event.ljust(500 * 128, b'\0'))
+    (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps.ljust(10000 * 32, b'\0') + b''.join(events).ljust(500 * 128, b'\0'))
     return folder
 
 
@@ -334,6 +336,7 @@ same('what the times are', 'the loop runs ahead of its device' in ' '.join(repor
 same('for which it nearly does', slow_in(with_calls('behind', 0.2, long=60)), (None, 0, 0, True))  # 13.8 of 10
 same('calls, judged by the rule', slow_in(with_calls('rule', 0.2, 2)), (2, 2, 0, True))
 same('the measured steps were called in less than half of their time', slow_in(with_own_calls('own_launches', 0.4, 0.2)), (None, 0, 0, True))
+same('every third call compiles, and so does not only launch', slow_in(with_own_calls('own_compiles', 0.4, 0.2, 3))[-1], False)
 OWN = 0.102, 1.863, 2.095, 2.552, 0.138, 0.068      # of the middle one, as in the profile
 same('and, slow as the window was, each in all of it', slow_in(with_own_calls('own_waits', OWN, 0.05))[3], False)
 same('two of six find the device at work', slow_in(with_own_calls('own_two', (OWN[0], 0.1, 0.1, *OWN[3:]), 0.2))[3], True)
