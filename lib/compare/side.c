@@ -75,13 +75,14 @@ static void weigh(struct ids_side *side) {
 }
 
 double ids_step_devices(const struct ids_side_run *run, size_t row) {
-    int column = ids_table_column(run->steps, "devices"); /* reports of older versions have none */
+    int column = run->devices_column ? run->devices_column - 1 : ids_table_column(run->steps, "devices");
     const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(run->steps, row, column);
     return cell && !cell->missing && cell->i > 0 ? (double)cell->i : run->devices;
 }
 
 void ids_side_run_settle(struct ids_side_run *run, int per_step) {
     run->per = per_step ? (double)run->steps->row_count : 1;
+    run->devices_column = per_step ? ids_table_column(run->steps, "devices") + 1 : 0;
     run->per_device = per_step ? 0 : run->devices;
     for (size_t row = 0; per_step && row < run->steps->row_count; row++) run->per_device += ids_step_devices(run, row);
 }

@@ -16,12 +16,13 @@ struct ids_side_run {
     const char *lacks;             /* what its format does not hold, as a sentence; NULL: nothing */
     double devices;                /* those that did something */
     double per;                    /* what sums over the steps are divided by: steps, or 1 */
-    double per_device;             /* what sums over the steps and devices are divided by: how many times a device had a
-                                    * step, of which a host that is recorded for part of the run has fewer */
-    double per_window;             /* what sums over the window are divided by: with the step that the window opened
-                                    * in, which is in no mean */
-    size_t recording;              /* the number of the recording that it is a window of */
-    double weight;                 /* in a mean of the side: every recording counts as much; together 1 */
+    int devices_column; /* of `steps`, from 1 on, for it is asked for each value; 0: ids_step_devices looks for it */
+    double per_device;  /* what sums over the steps and devices are divided by: how many times a device had a
+                         * step, of which a host that is recorded for part of the run has fewer */
+    double per_window;  /* what sums over the window are divided by: with the step that the window opened
+                         * in, which is in no mean */
+    size_t recording;   /* the number of the recording that it is a window of */
+    double weight;      /* in a mean of the side: every recording counts as much; together 1 */
 };
 
 struct ids_side {
