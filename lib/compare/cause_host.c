@@ -1,6 +1,7 @@
 /* cause_host.c - what samples of stacks say of a function that the device waits for: from where it was called more, and
  * whether the host is longer in it at all, or the device only waits for it now. */
 #include "lib/compare/cause_groups.h"
+#include "lib/compare/cause_words.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,12 +12,6 @@
 #define MOSTLY 0.667
 /* A wait that the other side has next to none of. */
 #define NEXT_TO_NONE 0.01
-
-static const char *text_at(const struct ids_table *table, size_t row, const char *id) {
-    int column = ids_table_column(table, id);
-    const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(table, row, column);
-    return cell && !cell->missing && cell->unit == IDS_UNIT_NONE ? cell->text : "";
-}
 
 static double number_at(const struct ids_table *table, size_t row, const char *id) {
     int column = ids_table_column(table, id);
@@ -67,7 +62,8 @@ static double sampled_ps(const struct ids_side *side, const struct function *fun
             double depth = number_at(stacks, row, "depth");
             if (depth > within) continue;
             within = INFINITY;
-            if (!is_function(function, text_at(stacks, row, "call"), text_at(stacks, row, "file"))) continue;
+            if (!is_function(function, ids_table_text(stacks, row, "call"), ids_table_text(stacks, row, "file")))
+                continue;
             within = depth;
             sum += number_at(stacks, row, "total") / side->runs[r].per_window * side->runs[r].weight;
         }
@@ -80,7 +76,7 @@ static int is_sampled(const struct ids_side *side, const char *name) {
     for (size_t r = 0; r < side->run_count; r++) {
         const struct ids_table *stacks = ids_report_find_table(side->runs[r].report, "stacks");
         for (size_t row = 0; stacks && row < stacks->row_count; row++) {
-            const char *call = text_at(stacks, row, "call");
+            const char *call = ids_table_text(stacks, row, "call");
             const char *dot = memrchr(call, '.', strcspn(call, " "));
             if (is_alike(dot ? dot + 1 : call, name, strlen(name))) return 1;
         }
@@ -101,12 +97,6 @@ static const struct ids_cause *wait_of(const struct ids_entries *entries, int si
     return found && !is_sampled(entries->sides[!side], found->culprit) ? found : NULL;
 }
 
-static const char *time_text(struct ids_report *texts, double ps) {
-    char text[IDS_VALUE_ROOM];
-    return ids_report_text(texts, "%s",
-                           ids_value_format(ids_int_value(IDS_UNIT_TIME, (int64_t)llround(ps)), text, sizeof text));
-}
-
 /* The host is in it as long as on the side on which the device waits less for it: there the device works meanwhile. Of
  * a loop, whose time is that of all that it calls, nobody can tell. */
 static const char *exposed_text(const struct ids_entries *entries, const struct ids_cause *cause,
@@ -123,9 +113,9 @@ static const char *exposed_text(const struct ids_entries *entries, const struct 
         : side ? ids_report_text(entries->texts, "; new is the wait of %s (%s)", wait->culprit, wait->where)
                : ids_report_text(entries->texts, "; the wait of %s (%s) is gone", wait->culprit, wait->where);
     return ids_report_text(entries->texts, "takes the host no %s than before (%s \xe2\x86\x92 %s), but the device %s%s",
-                           side ? "longer" : "shorter", time_text(entries->texts, times[0]),
-                           time_text(entries->texts, times[1]), side ? "no longer works meanwhile" : "works meanwhile",
-                           who);
+                           side ? "longer" : "shorter", ids_cause_time(entries->texts, times[0]),
+                           ids_cause_time(entries->texts, times[1]),
+                           side ? "no longer works meanwhile" : "works meanwhile", who);
 }
 
 /* ---- who calls it ---- */
@@ -157,10 +147,11 @@ static void add_callers(struct callers *callers, const struct ids_side *side, in
         const struct ids_table *table = ids_report_find_table(side->runs[r].report, "callers");
         double scale = side->runs[r].weight / side->runs[r].per_window;
         for (size_t row = 0; table && row < table->row_count; row++) {
-            if (strcmp(text_at(table, row, "account"), cause->account) != 0 ||
-                !is_function(function, text_at(table, row, "culprit"), text_at(table, row, "where")))
+            if (strcmp(ids_table_text(table, row, "account"), cause->account) != 0 ||
+                !is_function(function, ids_table_text(table, row, "culprit"), ids_table_text(table, row, "where")))
                 continue;
-            struct caller *caller = caller_at(callers, text_at(table, row, "caller"), text_at(table, row, "file"));
+            struct caller *caller =
+                caller_at(callers, ids_table_text(table, row, "caller"), ids_table_text(table, row, "file"));
             double ps = number_at(table, row, "time") * scale;
             if (!caller) continue;
             caller->times[is_b] += ps;

@@ -103,7 +103,7 @@ static const char *with_donation(struct ids_report *texts, const struct ids_stru
     return text;
 }
 
-static const char *time_text(struct ids_report *texts, double ps) {
+const char *ids_cause_time(struct ids_report *texts, double ps) {
     char text[IDS_VALUE_ROOM];
     ids_value_format(ids_int_value(IDS_UNIT_TIME, (int64_t)llround(ps)), text, sizeof text);
     return ids_report_text(texts, "%s", text);
@@ -128,7 +128,7 @@ const char *ids_cause_words(const struct ids_cause *cause, const struct ids_stru
     if (cause->hidden_ps > 0)
         return ids_report_text(texts, "%s (%s), %s; for %s others waited for its core", who,
                                cause->where ? cause->where : "in a callback", cause->is_in_b ? "new" : "gone",
-                               time_text(texts, cause->hidden_ps));
+                               ids_cause_time(texts, cause->hidden_ps));
     const char *fate = cause->is_in_a && cause->is_in_b ? ""
                        : cause->kind != IDS_CAUSE_OP    ? ""
                        : cause->is_in_b                 ? ", new"

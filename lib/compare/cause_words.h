@@ -9,4 +9,7 @@
 const char *ids_cause_words(const struct ids_cause *cause, const struct ids_structure *structure,
                             struct ids_report *texts);
 
+/* "1.206 ms", in `texts`. */
+const char *ids_cause_time(struct ids_report *texts, double ps);
+
 #endif

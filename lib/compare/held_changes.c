@@ -51,12 +51,6 @@ int ids_is_held_alone(const struct ids_side_run *run) {
     return held && held->row_count && (!window || window->value.missing || !window->value.i);
 }
 
-static const char *text_at(const struct ids_table *table, size_t row, const char *column) {
-    int place = ids_table_column(table, column);
-    const struct ids_value *cell = place < 0 ? NULL : ids_table_cell(table, row, place);
-    return cell && !cell->missing && cell->text ? cell->text : "";
-}
-
 static int64_t number_at(const struct ids_table *table, size_t row, const char *column) {
     int place = ids_table_column(table, column);
     const struct ids_value *cell = place < 0 ? NULL : ids_table_cell(table, row, place);
@@ -67,7 +61,7 @@ static uint64_t key_of(const struct ids_table *table, size_t row) {
     static const char *const names[] = {"device", "kind", "made_in", "source", "call"};
     uint64_t key = 1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = text_at(table, row, names[i]);
+        const char *text = ids_table_text(table, row, names[i]);
         key = ids_key_of(key, ids_hash_bytes(text, strlen(text)));
     }
     return key;
@@ -106,7 +100,7 @@ static void list(const struct pair *pair, struct ids_report *report, struct ids_
     static const char *const names[] = {"device", "kind", "made_in", "source", "call"};
     const char *texts[5];
     for (size_t i = 0; i < 5; i++) {
-        const char *text = text_at(pair->table, pair->row, names[i]);
+        const char *text = ids_table_text(pair->table, pair->row, names[i]);
         texts[i] = *text ? text : NULL;
     }
     struct ids_value row[] = {

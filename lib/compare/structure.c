@@ -32,12 +32,6 @@ static int add(struct making *making, struct ids_structure_row row) {
     return 0;
 }
 
-static const char *text_at(const struct ids_table *table, size_t row, const char *id) {
-    int column = ids_table_column(table, id);
-    const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(table, row, column);
-    return cell && !cell->missing && cell->unit == IDS_UNIT_NONE ? cell->text : "";
-}
-
 static uint64_t hash(uint64_t key, const char *text) {
     return ids_key_of(key, ids_hash_bytes(text, strlen(text)));
 }
@@ -47,7 +41,7 @@ static uint64_t hash(uint64_t key, const char *text) {
 /* In how many of the rows from that one on: a program that is compiled for several shapes has one for each. */
 static size_t count_of_program(const struct ids_table *modules, size_t row, const char *name) {
     size_t count = 0;
-    for (; modules && row < modules->row_count; row++) count += !strcmp(text_at(modules, row, "name"), name);
+    for (; modules && row < modules->row_count; row++) count += !strcmp(ids_table_text(modules, row, "name"), name);
     return count;
 }
 
@@ -76,7 +70,7 @@ static int look_at_programs(struct making *making) {
     }
     for (int side = 0; side < 2; side++) {
         for (size_t row = 0; modules[side] && row < modules[side]->row_count && !failed; row++) {
-            const char *name = text_at(modules[side], row, "name");
+            const char *name = ids_table_text(modules[side], row, "name");
             if (!*name || has_program(modules[!side], name)) continue;
             size_t count = count_of_program(modules[side], row, name);
             if (count < count_of_program(modules[side], 0, name)) continue; /* told */
@@ -120,10 +114,10 @@ static int add_facts(struct making *making, struct facts *facts, int side) {
     const struct ids_table *table = table_of(making, side, "program_facts");
     int count = ids_table_column(table, "count");
     for (size_t row = 0; count >= 0 && row < table->row_count; row++) {
-        const char *text = text_at(table, row, "value");
-        struct fact fact = {.module = text_at(table, row, "module"),
-                            .what = text_at(table, row, "what"),
-                            .where = text_at(table, row, "where")};
+        const char *text = ids_table_text(table, row, "value");
+        struct fact fact = {.module = ids_table_text(table, row, "module"),
+                            .what = ids_table_text(table, row, "what"),
+                            .where = ids_table_text(table, row, "where")};
         size_t compiled = count_of_program(table_of(making, side, "modules"), 0, fact.module);
         if (!side) fact.module = ids_matches_program_in_b(making->ops, fact.module);
         const char *which = is_of_argument(fact.what) && *fact.where ? fact.where : text;

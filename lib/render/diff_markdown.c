@@ -46,12 +46,6 @@ static void write_headline(struct ids_painter *painter, const struct ids_diff *d
     }
 }
 
-static const char *cell_text(const struct ids_table *table, size_t row, const char *id) {
-    int column = ids_table_column(table, id);
-    const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(table, row, column);
-    return cell && !cell->missing && cell->unit == IDS_UNIT_NONE ? cell->text : "";
-}
-
 static double cell_number(const struct ids_table *table, size_t row, const char *id) {
     int column = ids_table_column(table, id);
     return column < 0 ? NAN : ids_value_number(*ids_table_cell(table, row, column));
@@ -64,9 +58,9 @@ static void write_cause(struct ids_painter *painter, const struct ids_table *tab
     fprintf(out, "| %s | ", ids_signed(text, IDS_UNIT_TIME, cell_number(table, row, "change")));
     if (with_share && !isnan(share)) fprintf(out, "%.0f %%", round(share * 100) + 0.0);
     fputs(" | ", out);
-    ids_markdown_code(out, &painter->arena, cell_text(table, row, "account"));
+    ids_markdown_code(out, &painter->arena, ids_table_text(table, row, "account"));
     fputs(" | ", out);
-    ids_markdown_code(out, &painter->arena, cell_text(table, row, "cause"));
+    ids_markdown_code(out, &painter->arena, ids_table_text(table, row, "cause"));
     fputs(" | ", out);
     if (!isnan(low)) {
         fprintf(out, "%s to ", ids_signed(text, IDS_UNIT_TIME, low));

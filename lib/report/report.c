@@ -270,6 +270,12 @@ int ids_table_column(const struct ids_table *table, const char *id) {
     return -1;
 }
 
+const char *ids_table_text(const struct ids_table *table, size_t row, const char *id) {
+    int column = ids_table_column(table, id);
+    const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(table, row, column);
+    return cell && !cell->missing && cell->unit == IDS_UNIT_NONE && cell->text ? cell->text : "";
+}
+
 const struct ids_value *ids_report_find_property(const struct ids_report *report, const char *id) {
     for (size_t i = 0; i < report->property_count; i++) {
         if (!strcmp(report->properties[i].id, id)) return &report->properties[i].value;

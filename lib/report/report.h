@@ -271,6 +271,8 @@ int ids_table_column(const struct ids_table *table, const char *id);
 static inline const struct ids_value *ids_table_cell(const struct ids_table *table, size_t row, int column) {
     return &table->cells[row * (size_t)table->def->column_count + (size_t)column];
 }
+/* The text of a cell by its column's id; "" where the table has no such column or text. */
+const char *ids_table_text(const struct ids_table *table, size_t row, const char *id);
 const struct ids_value *ids_report_find_property(const struct ids_report *report, const char *id);
 /* What the ledger says of the input's end, when the report is not complete. */
 const char *ids_report_why_incomplete(const struct ids_report *report);
