@@ -117,7 +117,7 @@ static int note_gone(struct finding *finding, const struct member *a, const stru
 struct middle {
     const struct member *a, *b, *all_b;
     size_t a_count, b_count, all_b_count;
-    int of_name; /* what a common name is worth */
+    int64_t of_name; /* what a common name is worth */
     int64_t gap;
     int64_t *pairs, *best; /* the worth of each pair; the most from there to the end */
 };
@@ -256,8 +256,8 @@ static int align_all(struct finding *finding) {
             for (; from < to; from++) member->all = ids_key_of(member->all, finding->uses[from].op);
             count[member->uses->side]++;
         }
-        failed = count_novel(members, count[0] + count[1]) ||
-                 align(finding, members, count[0], members + count[0], count[1]);
+        struct member *b = &members[count[0]];
+        failed = count_novel(members, count[0] + count[1]) || align(finding, members, count[0], b, count[1]);
     }
     free(members);
     return failed;
@@ -265,8 +265,8 @@ static int align_all(struct finding *finding) {
 
 static const char *found_name(const struct finding *finding, uint64_t family, const char *name, size_t length) {
     uint64_t number;
-    return ids_keymap_get(&finding->names, key_of_name(family, name, length), &number) ? finding->found[number - 1]
-                                                                                       : NULL;
+    if (!finding->found || !ids_keymap_get(&finding->names, key_of_name(family, name, length), &number)) return NULL;
+    return finding->found[number - 1];
 }
 
 static void add_use(struct finding *finding, int side, const struct ids_item *item, uint64_t family, const char *name,
@@ -374,7 +374,7 @@ static size_t part_at(const struct ids_scopes *own, const char *text, const char
 
 /* The op's name with all its scopes in side b's words. */
 static const char *path_of(struct finding *finding, const char *op_name, const struct ids_scopes *scopes) {
-    struct ids_scopes own;
+    struct ids_scopes own = {.count = 0};
     char path[4096];
     size_t length = 0;
     int is_other = 0, part;
