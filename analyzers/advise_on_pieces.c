@@ -55,14 +55,10 @@ static int has_more_work(const struct ids_adviser *adviser, const struct ids_pie
 static int waits_for_many(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger *ledger = &adviser->analysis->ledger;
     int64_t most_ps = 0, all_ps = 0;
-    for (uint32_t b = 0; b < adviser->analysis->busy_count; b++) {
-        int64_t own_ps = 0;
-        for (size_t s = 0; s < ledger->share_count; s++) {
-            const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
-            if (entry->cause == IDS_NONE || entry->awaited != b || &ledger->entries[entry->cause] != piece->most)
-                continue;
-            ids_sum(&own_ps, ledger->shares[s].ps);
-        }
+    for (size_t e = 0; e < ledger->entry_count; e++) { /* one for each device that is waited for */
+        const struct ids_ledger_entry *entry = &ledger->entries[e];
+        if (entry->cause == IDS_NONE || &ledger->entries[entry->cause] != piece->most) continue;
+        int64_t own_ps = ids_ledger_entry_time(entry);
         ids_sum(&all_ps, own_ps);
         if (own_ps > most_ps) most_ps = own_ps;
     }

@@ -60,6 +60,7 @@ void ids_host_time_free(struct ids_host_time *time) {
         ids_stagings_done(&time->stagings);
     }
     ids_idle_names_done(&time->names);
+    ids_lead_done(&time->lead);
     free(time);
 }
 
@@ -482,7 +483,7 @@ static void find_waited(const struct ids_trace *trace, const struct ids_asked_th
         division->waited = timeline->doing[i];
         division->waited_as = trace->doings[division->waited].account == IDS_HOST_SYNC ? IDS_AS_IT_IS : IDS_AS_CALLED;
         if (division->lead && threads->at[place] == division->time->threads.program[division->host])
-            ids_lead_wait(division->lead, trace, timeline, division->waited, first, end);
+            ids_lead_take(division->lead, division->waited, first, end);
         division->waited_until_ps =
             end < timeline->count ? ids_sat_add(timeline->from_ps[end], when_ps - timeline->from_ps[first]) : INT64_MAX;
         return;
@@ -490,20 +491,22 @@ static void find_waited(const struct ids_trace *trace, const struct ids_asked_th
 }
 
 /* The wait that is to blame for the gap's launching: the one in which the gap begins, or one before it. */
-static void find_lead(struct ids_host_time *time, int64_t gap_from_ps, struct division *division) {
+static int find_lead(struct ids_host_time *time, int64_t gap_from_ps, struct division *division) {
     const struct ids_trace *trace = time->analysis->trace;
     uint32_t program = time->threads.program[division->host];
     if (!division->is_cpu && program != IDS_NONE) {
         division->lead = &time->lead;
-        if (time->lead.gap_from_ps != gap_from_ps)
-            ids_lead_come(&time->lead, trace, &trace->tracks[program].timeline, gap_from_ps);
+        if (time->lead.gap_from_ps != gap_from_ps &&
+            ids_lead_come(&time->lead, trace, &trace->tracks[program].timeline, gap_from_ps))
+            return -1;
     }
     find_waited(trace, division->threads, gap_from_ps, division);
-    if (division->waited != IDS_NONE || !division->lead || time->lead.lost_ps <= 0) return;
+    if (division->waited != IDS_NONE || !division->lead || time->lead.lost_ps <= 0) return 0;
     division->waited = time->lead.waited;
     division->waited_as = IDS_AS_IT_IS;
     division->waited_known = IDS_INFERRED;
     division->waited_until_ps = ids_sat_add(gap_from_ps, time->lead.lost_ps);
+    return 0;
 }
 
 /* The execution of a program that a launch is part of, NULL when that was not recorded. */
@@ -576,7 +579,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         .is_cpu = busy->device->kind == IDS_DEVICE_CPU,
         .visitor = visitor,
     };
-    find_lead(time, stretch->gap_from_ps, &division);
+    if (find_lead(time, stretch->gap_from_ps, &division)) return ids_no_memory(err);
     const int64_t cuts[] = {begin_ps, launched_ps};
     int64_t from_ps = stretch->from_ps;
     for (int cut = 0; cut < 2; cut++) {
