@@ -100,6 +100,8 @@ static void put_sentences(struct writer *writer, const struct ids_report *report
     for (size_t i = 0; i < report->advice_count; i++) {
         const struct ids_advice *advice = &report->advice[i];
         put_int(&writer->numbers, advice->saves_ps);
+        put_int(&writer->numbers, advice->chance_ps);
+        put_int(&writer->numbers, advice->takes_ps);
         put_number(&writer->numbers, advice->per_step != 0);
         put_text(writer, advice->account);
         put_text(writer, advice->culprit);
@@ -295,6 +297,8 @@ static void get_sentences(struct reader *reader) {
     size_t count = get_many(reader);
     for (size_t i = 0; i < count && !reader->damaged; i++) {
         struct ids_advice advice = {.saves_ps = get_int(reader)};
+        advice.chance_ps = get_int(reader);
+        advice.takes_ps = get_int(reader);
         advice.per_step = get_count(reader) != 0;
         advice.account = get_text(reader);
         advice.culprit = get_text(reader);

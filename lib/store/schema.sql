@@ -31,6 +31,8 @@ CREATE TABLE report_table ( -- the other tables, in the order of the report
 CREATE TABLE advice (       -- what to do, most saving first
     run INTEGER NOT NULL,   -- run.id; 1 in the cache
     saves_ps INTEGER,       -- at most; NULL: unknown
+    chance_ps INTEGER,      -- of that, what may be chance: it stands behind what is not
+    takes_ps INTEGER,       -- where that is unknown: how long a step takes for it, 0: nothing is known
     per_step INTEGER,       -- 1: saves_ps is per step, 0: in the window
     account TEXT,           -- of the ledger; NULL where it is about none
     culprit TEXT,           -- who is to blame; NULL where that is not known

@@ -93,6 +93,8 @@ static int write_advice(struct writer *writer, struct ids_rows *rows) {
         } else {
             ids_rows_put_int(rows, advice->saves_ps);
         }
+        ids_rows_put_int(rows, advice->chance_ps);
+        ids_rows_put_int(rows, advice->takes_ps);
         ids_rows_put_int(rows, advice->per_step);
         ids_rows_put_text(rows, advice->account);
         ids_rows_put_text(rows, advice->culprit);
@@ -182,7 +184,7 @@ static int write_run(struct writer *writer, const char *key) {
     if (!code) code = write_meta(writer, "complete", NULL, writer->report->complete);
     if (!code) code = write_fixed(writer, "INSERT INTO property VALUES (?1,?,?,?)", write_properties);
     if (!code) code = write_fixed(writer, "INSERT INTO metric VALUES (?1,?,?,?,?,?,?,?)", write_metrics);
-    if (!code) code = write_fixed(writer, "INSERT INTO advice VALUES (?1,?,?,?,?,?,?,?,?,?)", write_advice);
+    if (!code) code = write_fixed(writer, "INSERT INTO advice VALUES (?1,?,?,?,?,?,?,?,?,?,?,?)", write_advice);
     if (!code) code = write_fixed(writer, "INSERT INTO diag VALUES (?1,?,?,?,?,?)", write_diags);
     if (!code) code = write_fixed(writer, "INSERT INTO report_table VALUES (?1,?,?,?,?)", write_table_list);
     for (size_t i = 0; !code && i < writer->report->table_count; i++)

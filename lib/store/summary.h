@@ -13,7 +13,7 @@
 #include "lib/report/report.h"
 
 /* Raised when the layout of the file or the meaning of a stored figure changes: an older cache is then rebuilt. */
-enum { IDS_SCHEMA_VERSION = 7 };
+enum { IDS_SCHEMA_VERSION = 8 };
 
 /* Writes the report to `path`; `key` (any text) is stored and checked by ids_summary_read. */
 int ids_summary_write(const struct ids_report *report, const char *key, const char *path, struct ids_error *err);

@@ -90,6 +90,8 @@ static void get_parts(struct ids_report *report, const char *text, struct ids_ad
 
 static int read_advice(struct reader *reader, struct ids_rows *rows) {
     struct ids_advice advice = {.saves_ps = ids_rows_get_int(rows, -1)};
+    advice.chance_ps = ids_rows_get_int(rows, 0);
+    advice.takes_ps = ids_rows_get_int(rows, 0);
     advice.per_step = ids_rows_get_int(rows, 0) != 0;
     advice.account = ids_rows_get_text(rows);
     advice.culprit = ids_rows_get_text(rows);

@@ -62,6 +62,7 @@ static void fill_report(struct ids_report *report) {
     ids_report_no_data(report, "b", IDS_UNIT_BYTES, NULL, "the trace has no %s plane", "host");
     fill_ops(report);
     ids_report_advice(report, &(struct ids_advice){.saves_ps = 31000000000,
+                                                   .chance_ps = 29000000000,
                                                    .per_step = 1,
                                                    .account = "host.input",
                                                    .culprit = "load",
@@ -71,7 +72,7 @@ static void fill_report(struct ids_report *report) {
                                                    .what = "feed it",
                                                    .evidence = "1,204 gaps",
                                                    .explain = "idle.total"});
-    ids_report_advice(report, &(struct ids_advice){.saves_ps = -1, .what = "look"});
+    ids_report_advice(report, &(struct ids_advice){.saves_ps = -1, .takes_ps = 7000000000, .what = "look"});
     ids_report_diag(report, 2, "xplane.truncated", "ends early", 8812, 1);
     ids_report_diag(report, 0, "x", "y", -1, UINT64_MAX);
 }
@@ -121,7 +122,8 @@ static char *report_text(const struct ids_report *report) {
     }
     for (size_t i = 0; i < report->advice_count; i++) {
         const struct ids_advice *advice = &report->advice[i];
-        fprintf(out, "\nadvice %" PRId64 " %d", advice->saves_ps, advice->per_step);
+        fprintf(out, "\nadvice %" PRId64 " %" PRId64 " %" PRId64 " %d", advice->saves_ps, advice->chance_ps,
+                advice->takes_ps, advice->per_step);
         print_text(out, advice->account);
         print_text(out, advice->culprit);
         print_text(out, advice->where);
