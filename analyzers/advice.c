@@ -3,6 +3,8 @@
 #include "analyzers/launchers.h"
 #include "analyzers/no_device.h"
 
+#include <string.h>
+
 /* What a step would save; where nobody knows, the time that it takes, which is the most that it could save. */
 static int64_t saves_at_most(const struct ids_advice *advice) {
     return advice->saves_ps >= 0 ? advice->saves_ps : advice->takes_ps;
@@ -43,6 +45,32 @@ static void put_chance_behind(const struct ids_adviser *adviser, size_t from) {
     }
 }
 
+/* What the program can change for a good part of the step, whatever the machine and its other programs do. A launch is
+ * not worth a word where the device hardly waits for it. */
+static int64_t surely_saves(const struct ids_advice *advice) {
+    if (advice->saves_ps <= 0 || !advice->account || ids_waits_for_core(advice->culprit)) return 0;
+    if (!strcmp(advice->account, ids_account_id(IDS_HOST_DISPATCH))) return 0;
+    return strncmp(advice->account, "host.", 5) ? 0 : advice->saves_ps - advice->chance_ps;
+}
+
+/* That the device computes for most of the time comes first, but where nobody knows what to do about it, it hides what
+ * can be mended. That goes before it: one piece, so that the others, which are less than the compute, stay behind. */
+static void put_mendable_first(const struct ids_adviser *adviser, size_t from) {
+    enum { WORTH_BEING_FIRST = 25 };
+    struct ids_advice *all = adviser->report->advice;
+    size_t best = from;
+    int64_t most_ps = ids_adviser_per_step(adviser, adviser->pieces.time_ps) / WORTH_BEING_FIRST;
+    if (!adviser->told_no_remedy || from >= adviser->report->advice_count) return;
+    if (!all[from].account || strcmp(all[from].account, ids_account_id(IDS_WORK_COMPUTE)) != 0) return;
+    for (size_t i = from + 1; i < adviser->report->advice_count; i++) {
+        if (surely_saves(&all[i]) >= most_ps && (best == from || surely_saves(&all[i]) > surely_saves(&all[best])))
+            best = i;
+    }
+    struct ids_advice mendable = all[best];
+    for (; best > from; best--) all[best] = all[best - 1];
+    all[from] = mendable;
+}
+
 /* Where pieces rest on too little: what wastes looks for itself whether it rests on enough, and which op has most of
  * the compute is known where there are steps. */
 static void advise_on_little(struct ids_adviser *adviser, const struct ids_piece *unfounded, size_t first) {
@@ -68,7 +96,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
     int memory_first = ids_wins_little(adviser);
     if (memory_first) ids_advise_on_programs_memory(adviser, 1);
     ids_advise_on_cores(adviser, 1);
-    size_t first = adviser->said;
+    size_t first = adviser->said, compute = first;
     ids_advise_on_compute(adviser);
     /* Else what is proved, or what is most of the compute, comes first, by what it saves. */
     if (memory_first && !ids_wastes_most(adviser) && !adviser->told_little) first = adviser->said;
@@ -92,6 +120,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
     ids_advise_on_cores(adviser, 0);
     put_in_order(adviser->report, first);
     put_chance_behind(adviser, first);
+    put_mendable_first(adviser, compute);
 }
 
 static int advice_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

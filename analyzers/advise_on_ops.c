@@ -204,6 +204,7 @@ void ids_advise_on_compute(struct ids_adviser *adviser) {
     on_op(adviser, &pieces->op, wins_ps, what);
     adviser->told_little = wins_ps < ids_adviser_per_step(adviser, pieces->time_ps / 10);
     adviser->told_compute = 1;
+    adviser->told_no_remedy = is_unknown;
 }
 
 /* What no account tells of busy time: how far it is from what the device can do. */

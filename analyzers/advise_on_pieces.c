@@ -203,6 +203,17 @@ static const char *say_sampled(const struct ids_adviser *adviser, const struct i
                                : "");
 }
 
+/* A line that fetches values waits for the device, and then copies what came: the longer one gives the words. */
+static int fetches_mostly(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    int64_t waits_ps = 0;
+    if (piece->account != IDS_HOST_SYNC || piece->scope != IDS_REMEDY_OF_CULPRIT || piece->is_round_trip) return 0;
+    for (size_t p = 0; p < piece->part_count; p++) {
+        enum ids_account account = piece->parts[p].account;
+        if (account == IDS_HOST_SYNC || account == IDS_DEVICE_QUEUE) ids_sum(&waits_ps, piece->parts[p].ps);
+    }
+    return waits_ps < piece->time_ps / 2 && ids_remedy_takes_values(ids_adviser_text(adviser, piece->most->culprit));
+}
+
 static struct ids_remedy remedy_of_piece(const struct ids_adviser *adviser, const struct ids_piece *piece,
                                          const char *reason) {
     size_t steps = adviser->analysis->steps.count;
@@ -212,6 +223,7 @@ static struct ids_remedy remedy_of_piece(const struct ids_adviser *adviser, cons
                                    .time_ps = piece->time_ps,
                                    .both_ways = piece->both_ways_ps > 0,
                                    .reason = reason,
+                                   .fetches_mostly = fetches_mostly(adviser, piece),
                                    .is_round_trip = piece->is_round_trip,
                                    .is_even = piece->account == IDS_COMM_WAIT && ids_work_is_even(adviser->analysis),
                                    .is_uneven = steps && (ids_recurs_in_few(&piece->recurs, steps) ||
@@ -443,17 +455,17 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
     if (!words.problem) return;
     if (rank && piece->account != IDS_COMM_WAIT)
         where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
-    struct ids_advice advice = {.saves_ps = ids_adviser_per_step(adviser, piece->time_ps),
-                                .chance_ps = ids_adviser_chance(adviser, piece),
-                                .per_step = adviser->pieces.steps > 0,
-                                .account = ids_account_id(piece->account),
-                                .culprit = culprit,
-                                .where = where,
-                                .what = ids_report_text(adviser->report, "%s%s - %s%s", words.problem,
-                                                        say_who(adviser, piece, where), words.remedy,
-                                                        say_behind(adviser, piece)),
-                                .evidence = say_evidence(adviser, piece, rank, waited_ps, reason),
-                                .explain = ids_account_id(piece->account)};
+    struct ids_advice advice = {
+        .saves_ps = ids_adviser_per_step(adviser, piece->time_ps),
+        .chance_ps = ids_adviser_chance(adviser, piece),
+        .per_step = adviser->pieces.steps > 0,
+        .account = ids_account_id(piece->account),
+        .culprit = culprit,
+        .where = where,
+        .what = ids_report_text(adviser->report, "%s%s - %s%s", words.problem, say_who(adviser, piece, where),
+                                words.remedy, say_behind(adviser, piece)),
+        .evidence = say_evidence(adviser, piece, rank, waited_ps, reason),
+        .explain = ids_account_id(fetches_mostly(adviser, piece) ? piece->parts[0].account : piece->account)};
     for (size_t p = 0; p < piece->part_count && piece->part_count > 1; p++)
         advice.parts[advice.part_count++] = (struct ids_advice_part){
             ids_account_id(piece->parts[p].account), (double)piece->parts[p].ps / (double)piece->time_ps};
@@ -491,6 +503,15 @@ void ids_say_too_little(struct ids_adviser *adviser, const struct ids_piece *pie
                              .explain = "run.events"});
 }
 
+/* What a launch costs is little where the device works for nine tenths of the time: less than a twentieth is not worth
+ * another way of launching. */
+static int is_launching_of_busy(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    int launches = (piece->account == IDS_HOST_DISPATCH && piece->scope == IDS_REMEDY_OF_ACCOUNT) ||
+                   is_of_many_launches(adviser, piece);
+    return launches && ids_adviser_works_nearly_always(adviser) && piece->time_ps < pieces->time_ps / 20;
+}
+
 const struct ids_piece *ids_advise_on_pieces(struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     const struct ids_piece *unfounded = NULL;
@@ -498,7 +519,7 @@ const struct ids_piece *ids_advise_on_pieces(struct ids_adviser *adviser) {
     for (size_t i = 0; i < pieces->count && said < IDS_MOST_PIECES; i++) {
         const struct ids_piece *piece = &pieces->at[i];
         if (piece->time_ps < pieces->time_ps / (said ? IDS_WORTH : WORTH_ALONE)) continue;
-        if (ids_is_warm_up(adviser, piece)) continue;
+        if (ids_is_warm_up(adviser, piece) || is_launching_of_busy(adviser, piece)) continue;
         if (is_founded(adviser, piece)) {
             advise(adviser, piece);
             said++;

@@ -96,6 +96,11 @@ int ids_adviser_lacks_cores(const struct ids_adviser *adviser) {
            ids_adviser_ratio(adviser, "device.no_core_share") >= PERCENT / 100.0;
 }
 
+int ids_adviser_works_nearly_always(const struct ids_adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    return pieces->work_ps >= pieces->time_ps - pieces->time_ps / 10;
+}
+
 /* Whether results of the op's program take the memory of its arguments. `op` is an index + 1, 0 none. */
 static int donates(const struct ids_trace *trace, uint32_t op) {
     uint32_t module = op ? trace->ops[op - 1].module : IDS_NONE;

@@ -25,6 +25,7 @@ struct ids_adviser {
     int is_compiled; /* by torch.compile */
     int has_python;
     int told_compute;     /* 1: compute is a piece, with the op that has most of it */
+    int told_no_remedy;   /* 1: and nobody knows what to do about it */
     int told_little;      /* 1: of it, less may be won than a tenth of the step */
     int told_matrix;      /* 1: products beside the matrix units are said of it already */
     int told_loss;        /* 1: what could be won at the roofline is said of the first op already */
@@ -55,6 +56,8 @@ uint64_t ids_adviser_events(const struct ids_trace *trace);
 double ids_adviser_times_its_peers(const struct ids_adviser *adviser, uint32_t device);
 /* The threads that are the devices of a CPU waited for a core in a fifth of the time or more. */
 int ids_adviser_lacks_cores(const struct ids_adviser *adviser);
+/* The deciding device computes, copies or exchanges for nine tenths of the time or more. */
+int ids_adviser_works_nearly_always(const struct ids_adviser *adviser);
 /* The caller says the account, its time, and what only it knows; the run and the entry (NULL: none) tell the rest. */
 struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry,
                                      struct ids_circumstances about);

@@ -284,16 +284,29 @@ static void put_share(const struct ids_analysis *analysis, struct ids_pieces *pi
         piece->most = entry, piece->most_ps = share->ps, piece->device = device;
 }
 
-/* On an accelerator: launching, with what is queued because of it, takes longer than what is launched. What is queued
- * for more than ten times as long as it takes to launch waits for something else. */
-static int is_of_small_launches(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
+/* What of device.queue comes because of waits, or of launches, on the deciding device, and the longest of that at
+ * once. */
+static int64_t queued_because(const struct ids_analysis *analysis, const struct ids_pieces *pieces, enum ids_dried how,
+                              int64_t *ret_longest_ps) {
     const struct ids_ledger *ledger = &analysis->ledger;
-    const struct ids_piece *dispatch = piece_of(pieces, IDS_HOST_DISPATCH);
     int64_t queued_ps = 0;
+    *ret_longest_ps = 0;
     for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1]; s++) {
-        if (ledger->entries[ledger->shares[s].entry].account == IDS_DEVICE_QUEUE)
-            ids_sum(&queued_ps, ledger->shares[s].queued_ps[IDS_DRIED_BY_LAUNCHES]);
+        const struct ids_entry_share *share = &ledger->shares[s];
+        if (ledger->entries[share->entry].account != IDS_DEVICE_QUEUE) continue;
+        ids_sum(&queued_ps, share->queued_ps[how]);
+        if (share->longest_queued_ps[how] > *ret_longest_ps) *ret_longest_ps = share->longest_queued_ps[how];
     }
+    return queued_ps;
+}
+
+/* On an accelerator: launching, with what is queued because of it, takes longer than what is launched. What is queued
+ * for more than ten times as long as it takes to launch waits for something else, and so does what is most of all that
+ * was queued in several steps, and came once. */
+static int is_of_small_launches(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
+    const struct ids_piece *dispatch = piece_of(pieces, IDS_HOST_DISPATCH);
+    int64_t longest_ps, queued_ps = queued_because(analysis, pieces, IDS_DRIED_BY_LAUNCHES, &longest_ps);
+    if (pieces->steps > 1 && longest_ps > queued_ps / 2) return 0;
     return dispatch && queued_ps / 10 <= dispatch->time_ps && queued_ps > pieces->work_ps - dispatch->time_ps;
 }
 

@@ -180,6 +180,10 @@ static int fetches(const struct ids_circumstances *about) {
     return has_any(about->culprit, names) || (about->culprit && !strncmp(about->culprit, "np.asarray", 10));
 }
 
+static int fetches_mostly(const struct ids_circumstances *about) {
+    return about->fetches_mostly;
+}
+
 static int allocates(const struct ids_circumstances *about) {
     static const char *const names[] = {"alloc", "free", "mempool", "hostregister", "hostunregister", NULL};
     return is_call_of_runtime(about->culprit) && has_any(about->culprit, names);
@@ -416,6 +420,7 @@ static const struct sentence {
       "end the input pipeline with prefetch(AUTOTUNE), map in parallel, or make it cheaper",
       "prepare more ahead on other threads, or make loading cheaper"}},
     {IDS_HOST_SYNC, comes_back, ROUND_TRIP, KEEP_THERE},
+    {IDS_HOST_SYNC, fetches_mostly, "The device waits while results are fetched to the host", {FETCH_LESS}},
     {IDS_HOST_SYNC, NULL, "The host waits for the device before it launches more",
      {"keep results on the device (no float(), np.asarray or block_until_ready in each step) and read metrics every "
       "n steps",

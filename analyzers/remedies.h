@@ -31,6 +31,7 @@ struct ids_circumstances {
     int both_ways;        /* of copy.h2d: copies to the host run at the same time */
     const char *reason;   /* of host.compile: why the culprit was compiled again; NULL unknown */
     int only_moves;       /* of work.compute: the op copies or transposes, and computes nothing */
+    int fetches_mostly;   /* of host.sync: more of it is the fetch of values than the wait for them */
     int is_round_trip;    /* of host.sync and host.staging: the same data goes to the host and comes back */
     int is_mixed;         /* of work.compute: ops of one name in several programs, which compute different things */
     int is_even;          /* of comm.wait: all devices do the same work */

@@ -104,8 +104,12 @@ __attribute__((noinline)) static void note_queued(struct ids_booking *booking,
     uint32_t cause = host->wait ? host->wait : host->launch;
     if (!cause || host->other_ps > host->wait_ps + host->launch_ps + length_ps) return;
     if (!booking->own[cause - 1].intervals) return;
-    booking->own[cause - 1].queued_ps[how] += length_ps;
-    booking->own[interval->entry].queued_ps[how] += length_ps;
+    const uint32_t both[] = {cause - 1, interval->entry};
+    for (int i = 0; i < 2; i++) {
+        struct ids_own_share *own = &booking->own[both[i]];
+        own->queued_ps[how] += length_ps;
+        if (length_ps > own->longest_queued_ps[how]) own->longest_queued_ps[how] = length_ps;
+    }
 }
 
 /* The host has waited for the device, and only then runs what the device waits for. The wait that most of it stands
@@ -195,6 +199,7 @@ int ids_booking_end_device(struct ids_booking *booking, struct ids_error *err) {
                                             .behind_ps = own->behind_ps,
                                             .behind = own->behind};
         memcpy(of_device.queued_ps, own->queued_ps, sizeof of_device.queued_ps);
+        memcpy(of_device.longest_queued_ps, own->longest_queued_ps, sizeof of_device.longest_queued_ps);
         *own = (struct ids_own_share){.longest_ps = own->longest_ps};
         if (!time_ps) continue;
         struct ids_entry_share *share = IDS_PUSH(ledger->shares, ledger->share_count, ledger->share_room);

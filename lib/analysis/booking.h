@@ -21,8 +21,8 @@ struct ids_own_share {
     int64_t step_ps;    /* in the step at `place`, whose sum is told when the next one begins */
     size_t place;       /* in the device's steps */
     int64_t longest_ps; /* over all devices so far */
-    int64_t queued_ps[IDS_DRIED_COUNT], behind_ps; /* see ids_entry_share */
-    int64_t behind_more_ps;                        /* by how much that wait has more of it than all others */
+    int64_t queued_ps[IDS_DRIED_COUNT], longest_queued_ps[IDS_DRIED_COUNT], behind_ps; /* see ids_entry_share */
+    int64_t behind_more_ps; /* by how much that wait has more of it than all others */
     uint32_t behind;
 };
 

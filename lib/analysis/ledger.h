@@ -124,8 +124,9 @@ struct ids_ledger {
         int64_t ps;
         int64_t queued_ps[IDS_DRIED_COUNT]; /* of host.sync and host.dispatch: how much of device.queue comes because
                                              * of it; of device.queue: how much of it comes because of either */
-        int64_t behind_ps;                  /* of host.python: what comes in a gap behind a wait for the device */
-        uint32_t behind;                    /* the entry of that wait, + 1; 0 none */
+        int64_t longest_queued_ps[IDS_DRIED_COUNT]; /* the longest interval of that */
+        int64_t behind_ps; /* of host.python: what comes in a gap behind a wait for the device */
+        uint32_t behind;   /* the entry of that wait, + 1; 0 none */
     } * shares;
     size_t *first_share; /* by device; one more for the end */
     size_t share_count, share_room;

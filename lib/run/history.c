@@ -362,7 +362,7 @@ void ids_history_describe(const struct ids_run_files *run, struct ids_report *re
 struct steps {
     struct ids_slowdown_step *beside;
     struct ids_missed_step *slow;
-    size_t count;
+    size_t count, of; /* of the history's */
     int is_by_device; /* what they took is made from a usual one: those around a window are alike for that */
 };
 
@@ -394,6 +394,7 @@ static void list_steps(const struct ids_history_file *file, const struct ids_not
     if (ids_noted_judge(file, measured, &noted)) return;
     ret_steps->beside = calloc(file->step_count, sizeof *ret_steps->beside);
     ret_steps->slow = calloc(file->step_count, sizeof *ret_steps->slow);
+    ret_steps->of = noted.count;
     ret_steps->is_by_device = noted.is_by_device;
     int is_told = ret_steps->beside && ret_steps->slow && (!noted.launches || noted.is_by_device);
     for (size_t i = 0; i < noted.count && is_told; i++) {
@@ -452,6 +453,7 @@ static void judge_missed(const struct ids_history_head *head, const struct steps
         told->is_advice = 1;
         missed.busy = head->watched_ns ? (double)head->full_ns / (double)head->watched_ns : 0;
         missed.others = head->full_ns ? (double)head->others_ns / (double)head->full_ns : 0;
+        missed.of = steps->of;
         missed.is_by_rule = head->when_ns || head->when_ratio;
         told->is_both = text && missed.is_rhythm;
         ids_missed_tell(&missed, told->is_both ? text : NULL, report);

@@ -197,6 +197,17 @@ static int put_opening_first(const struct ids_missed *missed, struct ids_report 
     return 0;
 }
 
+/* The history has more steps than are judged: where that is not the first ten alone, as everywhere, it is said why. */
+static const char *say_judged(const struct ids_missed *missed, struct ids_report *report) {
+    enum { FIRST = 10 };
+    if (missed->of <= missed->steps + FIRST) return "by the history, after the first ten steps";
+    return ids_report_text(
+        report,
+        "by the history, of whose %zu steps %zu are judged: not the first ten, nor those that mostly "
+        "compiled a function for the first time, nor those that the device had not done at its end",
+        missed->of, missed->steps);
+}
+
 /* "7 of 689 steps are slow in a rhythm, and lose 36.8 % of the run's time: one of 97 ...": what others lose that are
  * noise is not the rhythm's, and stands apart. */
 static struct ids_advice advice_on_rhythm(const struct ids_missed *missed, const char *rhythm,
@@ -215,11 +226,10 @@ static struct ids_advice advice_on_rhythm(const struct ids_missed *missed, const
                                 missed->in_rhythm, missed->steps, is_of_some ? " in a rhythm" : "",
                                 say_share(report, (double)missed->in_rhythm_ns / total_ns),
                                 is_of_some ? "" : say_cause(missed, report), rhythm),
-        .evidence = ids_report_text(
-            report,
-            "%s lose %s, half of it in steps of %s and more, of %s%s; by the history, after the first ten steps",
-            is_of_some ? "those of that rhythm" : "the slow steps", say_time(report, missed->in_rhythm_ns),
-            say_time(report, missed->took_ns), say_time(report, missed->total_ns), others)};
+        .evidence = ids_report_text(report, "%s lose %s, half of it in steps of %s and more, of %s%s; %s",
+                                    is_of_some ? "those of that rhythm" : "the slow steps",
+                                    say_time(report, missed->in_rhythm_ns), say_time(report, missed->took_ns),
+                                    say_time(report, missed->total_ns), others, say_judged(missed, report))};
 }
 
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report) {
@@ -237,11 +247,10 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
                         missed->steps, rhythm ? "" : say_first(missed, report), share, say_cause(missed, report));
     const char *what = ids_report_text(report, "%s%s%s", found, rhythm ? ": " : "",
                                        rhythm ? rhythm : what_to_do(missed, has_opening, report));
-    const char *evidence = ids_report_text(
-        report,
-        "the slow steps lose %s, half of it in steps of %s and more, of %s; by the history, "
-        "after the first ten steps",
-        say_time(report, missed->longer_ns), say_time(report, missed->took_ns), say_time(report, missed->total_ns));
+    const char *evidence =
+        ids_report_text(report, "the slow steps lose %s, half of it in steps of %s and more, of %s; %s",
+                        say_time(report, missed->longer_ns), say_time(report, missed->took_ns),
+                        say_time(report, missed->total_ns), say_judged(missed, report));
     int is_theirs = !rhythm && is_of_others(missed);
     if (is_theirs)
         evidence = ids_report_text(report, "%s; all cores were busy for %s of the run", evidence,

@@ -41,6 +41,7 @@ struct ids_missed {
     /* For which share of the run all cores were busy, and what share of them other processes had then (machine_load.h);
      * the caller's to set, 0: not known. */
     double busy, others;
+    size_t of;      /* the steps of the history, with those that are not judged; 0 not known: likewise */
     int is_by_rule; /* the capture had a rule by which steps are slow (--when), and has none like these: likewise */
 };
 

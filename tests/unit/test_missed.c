@@ -132,6 +132,14 @@ START_TEST(few_lose_the_time) {
     ck_assert_str_eq(report.advice[0].evidence,
                      "the slow steps lose 57.00 ms, half of it in steps of 11.00 ms and more, of 157.0 ms; by the "
                      "history, after the first ten steps");
+    missed.of = 110; /* the first ten alone */
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].evidence, "by the history, after the first ten steps"));
+    missed.of = 130;
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].evidence,
+                                 "by the history, of whose 130 steps 100 are judged: not the "
+                                 "first ten, nor those that mostly compiled"));
     steps[52].took_ns = 5500000;
     ck_assert_int_eq(find(), 0);
     ids_report_done(&report);

@@ -80,6 +80,9 @@ static const struct {
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "open", .where = "a.py:6"}, "under jit"},
     {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "CommonPjRtBuffer::Await"}, "block_until_ready"},
     /* the same data goes to the host and comes back, whichever way takes longer */
+    {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "asarray", .fetches_mostly = 1}, "are fetched to the host"},
+    {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "asarray", .fetches_mostly = 1}, "copy_to_host_async"},
+    {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "asarray"}, "!fetched"},
     {{IDS_HOST_SYNC, IDS_JAX, CUDA_DEVICE, .culprit = "device_get", .is_round_trip = 1}, "to the host and back"},
     {{IDS_HOST_STAGING, IDS_JAX, CUDA_DEVICE, .culprit = "device_put", .is_round_trip = 1}, "under jit"},
     {{IDS_HOST_STAGING, IDS_PYTORCH, CUDA_DEVICE, .culprit = "device_put", .is_round_trip = 1}, ".cpu() and .cuda()"},

@@ -284,6 +284,13 @@ START_TEST(test_shorter_told) {
                                                         "the window is not typical"));
     ck_assert_str_eq(report.advice[2].account, "work.compute");
     ids_report_done(&report);
+    record(1000, 1000, 1000, 1000); /* less than a tenth of 430 us */
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 42000000, .per_step = 1, .account = "host.sync"});
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = -1, .per_step = 1, .account = "work.compute"});
+    ids_slowdown_tell(&slowdown, &report);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what, "the window is not typical"));
+    ck_assert_int_eq(report.advice[1].saves_ps, 42000000);
+    ids_report_done(&report);
     record(1000, 1000, 1000, 1000);
     ids_slowdown_tell(&slowdown, &report); /* nothing is said of compute */
     ck_assert_uint_eq(report.advice_count, 0);
