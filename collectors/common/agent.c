@@ -476,10 +476,29 @@ void ids_agent_calls_are_of(const char *name) {
     unlock();
 }
 
-void ids_agent_turn(void) {
+void ids_agent_turn(int64_t number) {
+    if (agent->awake <= 0) return;
+    uint64_t key = feeder_key(IDS_STEP_CALL, NULL);
+    lock();
+    if (ids_window_front(&agent->window) == key) {
+        turn();
+        ids_window_turn(&agent->window, key, number);
+    }
+    unlock();
+}
+
+int ids_agent_may_open(void) {
+    if (agent->awake <= 0) return 0;
+    lock();
+    int may = agent->window.state == IDS_WAITING;
+    unlock();
+    return may;
+}
+
+void ids_agent_in_turn(int64_t every, int64_t place) {
     if (agent->awake <= 0) return;
     lock();
-    if (ids_window_front(&agent->window) == feeder_key(IDS_STEP_CALL, NULL)) turn();
+    ids_window_in_turn(&agent->window, every, place);
     unlock();
 }
 

@@ -86,8 +86,11 @@ IDS_AGENT_API void ids_agent_counts_calls(int are_counted);
 /* The function whose calls were steps last: calls are fed without a name, because most of them are noted where none is
  * known. */
 IDS_AGENT_API void ids_agent_calls_are_of(const char *name);
-/* The next call is the first one of another function that took over for good (turns.h). */
-IDS_AGENT_API void ids_agent_turn(void);
+/* The next call is that of another function that took over for good (turns.h), its `number`-th. */
+IDS_AGENT_API void ids_agent_turn(int64_t number);
+/* Whether a window may open with a call; and which of `every` calls of a turn of the loop the next one is, from 1. */
+IDS_AGENT_API int ids_agent_may_open(void);
+IDS_AGENT_API void ids_agent_in_turn(int64_t every, int64_t place);
 /* Whether stacks of this process's Python can be sampled: 1; 0: there is no Python; -1 with the reason in `why`. */
 IDS_AGENT_API int ids_agent_can_sample(char *why, size_t why_size);
 /* For callers that hold a lock of their language, which callbacks need: 1 when nothing but the history waits for this

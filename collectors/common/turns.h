@@ -2,7 +2,10 @@
  *
  * What initialises is executed some times, and then never again; the loop's own program gets further. It takes over for
  * good when all of its own steps came without one of the other's between them. Two that run in turn, of which now the
- * one and now the other is further, are the same loop. Pure. */
+ * one and now the other is further, are the same loop.
+ *
+ * What initialises may be called more often than the loop ever is. It is over when the loop has run without it for
+ * longer than it was called, first calls, which compile, apart. Pure. */
 #ifndef IDS_COLLECTORS_COMMON_TURNS_H
 #define IDS_COLLECTORS_COMMON_TURNS_H
 
@@ -12,9 +15,29 @@ enum { IDS_TURN_STEPS = 3 };
 enum { IDS_GAP_TIMES = 8, IDS_GAP_MOST = 64 };
 
 struct ids_turn {
-    int64_t seen;   /* the steps of who is in front, when its last step came */
-    int64_t length; /* its steps since then */
+    int64_t seen;    /* the steps of who is in front, when its last step came */
+    int64_t length;  /* its steps since then */
+    int64_t from_ns; /* the caller's: when that were IDS_TURN_STEPS */
 };
+
+/* From when to when who is in front was called. */
+struct ids_span {
+    int64_t from_ns, to_ns; /* from its second call on */
+    int64_t calls;
+};
+enum { IDS_OVER_NS = 1000000000, IDS_OVER_TIMES = 10 };
+
+static inline void ids_span_call(struct ids_span *span, int64_t now_ns) {
+    if (++span->calls <= 2) span->from_ns = now_ns;
+    span->to_ns = now_ns;
+}
+
+/* Another one is called for so long now, and it is not. What only evaluates comes back in each epoch, and has to be
+ * called for far longer. */
+static inline int ids_span_is_over(const struct ids_span *span, int64_t without_ns, int only_evaluates) {
+    if (only_evaluates) without_ns /= IDS_OVER_TIMES;
+    return without_ns > IDS_OVER_NS && without_ns > span->to_ns - span->from_ns;
+}
 
 /* How many calls of who is in front came between those of a function. */
 struct ids_gap {

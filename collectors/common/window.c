@@ -200,16 +200,49 @@ static enum ids_window_action step_while_open(struct ids_window *window, struct 
     return IDS_NOTHING;
 }
 
+/* What is left of the plan's steps behind the first one, which is in no mean, becomes whole turns of the loop. */
+static int64_t whole_turns(int64_t steps, int64_t every) {
+    int64_t turns = steps > 1 ? (steps - 1 + every - 1) / every : 0;
+    return turns ? turns * every + 1 : steps;
+}
+
 static enum ids_window_action step_while_waiting(struct ids_window *window, int64_t now_ns, int index, int64_t number) {
     int64_t position = window->feeders[index].position;
     if (!by_step(window) || too_early(window, now_ns)) return IDS_NOTHING;
     if (position < window->next_start - window->plan.warmup) return IDS_NOTHING;
     int warm = position < window->next_start;
+    int64_t every = window->annotated || warm || ids_plan_judges(&window->plan) ? 0 : window->turn_every;
+    if (every > 1 && window->turn_place < every) return IDS_NOTHING;
     window->leader = index;
     window->begun_ns = now_ns;
     open_now(window, IDS_BY_STEP, warm);
+    if (every > 1) window->steps = whole_turns(window->steps, every);
     if (!warm) count_in(window, &window->feeders[index], number);
     return IDS_OPEN;
+}
+
+void ids_window_in_turn(struct ids_window *window, int64_t every, int64_t place) {
+    window->turn_every = every;
+    window->turn_place = place;
+}
+
+/* One window, which a step was to open. */
+static int is_for_one(const struct ids_window *window) {
+    const struct ids_plan *plan = &window->plan;
+    return by_step(window) && plan->max == 1 && !plan->every && !plan->every_ns && !ids_plan_judges(plan);
+}
+
+void ids_window_turn(struct ids_window *window, uint64_t key, int64_t number) {
+    int index = find_feeder(window, key ? key : 1);
+    if (index < 0 || number < 0) return;
+    struct ids_feeder *feeder = &window->feeders[index];
+    feeder->base = 0;
+    feeder->last = feeder->position = window->furthest = number - 1;
+    window->turn_every = 0;
+    if (!is_for_one(window) || window->over || window->is_again || window->opened_by != IDS_BY_STEP) return;
+    window->is_again = 1;
+    window->counted = window->state == IDS_DONE ? 0 : -1; /* what is open counts when it ends */
+    if (window->state == IDS_DONE) window->state = IDS_WAITING;
 }
 
 /* The first annotated step: what was counted of executions is forgotten. */

@@ -24,7 +24,10 @@
  * of such calls: what initialises is executed by the hundred before the first one.
  *
  * In front is the leader, and before there is one the feeder that got furthest: its steps are the program's, for the
- * history. `turns` counts how often another program took that over for good (turns.h).
+ * history. `turns` counts how often another program took that over for good (turns.h). Where another function took over
+ * from one whose calls had opened the one window of a plan, that was of what initialises: the loop gets a window too.
+ * Where the caller says which call of a turn of the loop comes, a window that a step opens holds whole turns: it opens
+ * with the last call of one, whose step is in no mean, and ends with the last call of another.
  */
 #ifndef IDS_COLLECTORS_COMMON_WINDOW_H
 #define IDS_COLLECTORS_COMMON_WINDOW_H
@@ -93,9 +96,11 @@ struct ids_window {
     int front;           /* likewise */
     int64_t front_steps; /* of those in front */
     int64_t turns;
-    int counts_calls;     /* calls are counted in this process */
-    int64_t without_call; /* executions since the last one */
-    int missed;           /* feeders that found no room */
+    int64_t turn_every, turn_place; /* the next call is that of so many of a turn; 0: not known */
+    int is_again;                   /* the one window was opened anew, for the loop */
+    int counts_calls;               /* calls are counted in this process */
+    int64_t without_call;           /* executions since the last one */
+    int missed;                     /* feeders that found no room */
     struct ids_feeder feeders[IDS_FEEDERS];
 };
 
@@ -104,6 +109,10 @@ void ids_window_init(struct ids_window *window, const struct ids_plan *plan, int
 /* A step begins. `key` tells feeders of the same source apart; number -1: the program gives none. */
 enum ids_window_action ids_window_step(struct ids_window *window, int64_t now_ns, enum ids_step_source source,
                                        uint64_t key, int64_t number);
+/* The steps of that feeder are from now on those of another function, which is about to begin its `number`-th. */
+void ids_window_turn(struct ids_window *window, uint64_t key, int64_t number);
+/* The next step is the place-th of so many of a turn of the loop. */
+void ids_window_in_turn(struct ids_window *window, int64_t every, int64_t place);
 /* The key of the feeder in front, 0: none. */
 uint64_t ids_window_front(const struct ids_window *window);
 /* A region of the plan's name begins or ends. */

@@ -12,9 +12,11 @@
  * a new one goes on where those before it had come when it was made. When one is called again after a newer one was,
  * they live side by side, and from then on each is counted for itself, as functions of different places are.
  *
- * In front is the function that was called most; where another one takes that over for good, the agent is told. A
- * function that comes after as many of its calls each time is called once in a turn of the loop, as what applies the
- * gradients that several calls make. */
+ * In front is the function that was called most; where another one takes that over for good, the agent is told. One
+ * that is called less takes it over when the one in front is over (turns.h): it initialised, and its calls are many and
+ * short. What evaluates by its name is called more often than what trains, and yet is not the loop: it waits for ten
+ * times as long. A function that comes after as many of its calls each time is called once in a turn of the loop, as
+ * what applies the gradients that several calls make; windows hold whole turns. */
 #include "collectors/common/agent.h"
 #include "collectors/common/process.h"
 #include "collectors/common/turns.h"
@@ -46,11 +48,13 @@ static int64_t furthest = -1;
 static int followed;
 static size_t front = FUNCTIONS; /* the place of the function in front; FUNCTIONS: none */
 static int64_t front_calls;
+static struct ids_span front_span;
+static size_t once_a_turn = FUNCTIONS; /* the place that ids_count_turn found last; FUNCTIONS: none */
 static struct {
     void *callable;
     int64_t calls;
     int kind; /* -1: none */
-    int is_called;
+    int is_called, evaluates;
     struct ids_turn turn;
     struct ids_gap gap;
 } functions[FUNCTIONS];
@@ -69,6 +73,7 @@ static size_t place_of(const void *callable) {
 IDS_AGENT_API void ids_count_begin(void *called, void *callback, void *clean);
 IDS_AGENT_API int64_t ids_count_cost(void);
 IDS_AGENT_API int ids_count_follow(void *callable, int kind);
+IDS_AGENT_API void ids_count_evaluates(void *callable);
 IDS_AGENT_API void ids_count_end(void);
 IDS_AGENT_API void *ids_count_front(void);
 IDS_AGENT_API void *ids_count_turn(int64_t *ret_every);
@@ -99,10 +104,16 @@ int ids_count_follow(void *callable, int kind) {
     }
     functions[at].kind = kind >= 0 && kind < KINDS ? kind : -1;
     functions[at].calls = functions[at].kind < 0 || kinds[kind].is_apart ? 0 : kinds[kind].most;
-    functions[at].is_called = 0;
+    functions[at].is_called = functions[at].evaluates = 0;
     functions[at].turn = (struct ids_turn){0};
     functions[at].gap = (struct ids_gap){0};
     return 1;
+}
+
+/* Its name says that it evaluates; it is followed already. */
+void ids_count_evaluates(void *callable) {
+    size_t at = place_of(callable);
+    functions[at].evaluates = functions[at].callable == callable;
 }
 
 static void count(size_t at, int64_t calls) {
@@ -124,12 +135,45 @@ static int is_in_front(size_t at) {
     return front < FUNCTIONS && kind >= 0 && functions[front].kind == kind && !kinds[kind].is_apart;
 }
 
-static void note_turn(size_t at) {
-    if (is_in_front(at))
+static void note_turn(size_t at, int64_t now_ns) {
+    if (is_in_front(at)) {
         front_calls++;
-    else
+        ids_span_call(&front_span, now_ns);
+    } else {
         ids_turn_step(&functions[at].turn, front_calls);
+        if (functions[at].turn.length == IDS_TURN_STEPS) functions[at].turn.from_ns = now_ns;
+    }
     ids_gap_call(&functions[at].gap, front_calls);
+}
+
+/* Whether it evaluates, and what is in front does not. */
+static int only_evaluates(size_t at) {
+    return front < FUNCTIONS && functions[at].evaluates && !functions[front].evaluates;
+}
+
+/* The loop is this one's, which is called less than what is in front was. */
+static int comes_after(size_t at, int64_t now_ns) {
+    if (front == FUNCTIONS || is_in_front(at) || functions[at].turn.length < IDS_TURN_STEPS) return 0;
+    if (functions[front].evaluates && !functions[at].evaluates) return 1;
+    return ids_span_is_over(&front_span, now_ns - functions[at].turn.from_ns, only_evaluates(at));
+}
+
+/* What was called more often goes on from where this one is; and what was in front is from now on as what evaluates:
+ * when it is called again, it is not in front for that. */
+static void fall_back(size_t to, int64_t calls) {
+    if (!functions[to].evaluates) functions[front].evaluates = 1;
+    for (size_t at = 0; at < FUNCTIONS; at++) {
+        if (functions[at].calls > calls) functions[at].calls = calls;
+    }
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        if (kinds[kind].most > calls) kinds[kind].most = calls;
+    }
+}
+
+static void put_in_front(size_t at, int64_t now_ns) {
+    if (!is_in_front(at)) front_span = (struct ids_span){0};
+    if (!front_span.calls) ids_span_call(&front_span, now_ns);
+    front = at;
 }
 
 static int takes_over(size_t at) {
@@ -142,14 +186,31 @@ void *ids_count_front(void) {
 
 /* The function of which a call comes with each `*ret_every`-th of the one in front; NULL: there is none. */
 void *ids_count_turn(int64_t *ret_every) {
-    void *found = NULL;
+    once_a_turn = FUNCTIONS;
     for (size_t at = 0; front < FUNCTIONS && at < FUNCTIONS; at++) {
         if (!functions[at].callable || is_in_front(at) || !ids_gap_is_turn(&functions[at].gap, front_calls)) continue;
-        if (found && functions[at].gap.calls >= *ret_every) continue;
-        found = functions[at].callable;
+        if (once_a_turn < FUNCTIONS && functions[at].gap.calls >= *ret_every) continue;
+        once_a_turn = at;
         *ret_every = functions[at].gap.calls;
     }
-    return found;
+    return once_a_turn < FUNCTIONS ? functions[once_a_turn].callable : NULL;
+}
+
+/* The agent learns which call of its turn comes now, where a window may open with it. Looking for turns takes as long
+ * as some ten steps. */
+static void tell_turn(void) {
+    enum { LOOK_AGAIN = 64 };
+    static int64_t looked = -LOOK_AGAIN;
+    int64_t every = 0;
+    int is_known = once_a_turn < FUNCTIONS && ids_gap_is_turn(&functions[once_a_turn].gap, front_calls);
+    if (!is_known && front_calls - looked < LOOK_AGAIN) return;
+    if (!is_known) {
+        looked = front_calls;
+        (void)ids_count_turn(&every);
+    }
+    if (once_a_turn == FUNCTIONS) return;
+    const struct ids_gap *gap = &functions[once_a_turn].gap;
+    ids_agent_in_turn(gap->calls, front_calls - gap->seen);
 }
 
 void ids_count_end(void) {
@@ -170,8 +231,11 @@ static int begin_step(void *callable, int64_t number, int is_turn) {
     if (!is_clean) return on_step(callable, number);
     int64_t began = passed < COSTS_AT_FIRST || passed % COSTS_AT_FIRST == 0 ? ids_monotonic_ns() : 0;
     if (!asks_python()) return 0;
-    if (is_turn) ids_agent_turn();
-    if (!ids_agent_pass(IDS_STEP_CALL, NULL, number)) return on_step(callable, number);
+    if (is_turn) ids_agent_turn(number);
+    if (!ids_agent_pass(IDS_STEP_CALL, NULL, number)) {
+        if (!is_turn && ids_agent_may_open()) tell_turn();
+        return on_step(callable, number);
+    }
     if (began) {
         uint64_t place = passed < COSTS_AT_FIRST ? passed : COSTS_AT_FIRST + passed / COSTS_AT_FIRST;
         costs[place % COSTS] = ids_monotonic_ns() - began;
@@ -202,18 +266,20 @@ void *ids_count_call(void *callable, void *const *arguments, size_t count_and_fl
         size_t at = place_of(callable);
         /* The callback may register functions, but none moves. It says whether this is an execution. */
         if (functions[at].callable) {
-            int64_t number = functions[at].calls;
-            note_turn(at);
-            if (number <= furthest) {
+            int64_t number = functions[at].calls, now_ns = ids_monotonic_ns();
+            note_turn(at, now_ns);
+            int is_after = comes_after(at, now_ns);
+            if (!is_after && (number <= furthest || only_evaluates(at))) {
                 count(at, number + 1);
             } else {
                 /* Before the callback, which may let other threads call: the step begins once. */
                 int64_t before = furthest;
-                int is_turn = takes_over(at);
+                int is_turn = is_after || takes_over(at);
                 furthest = number;
                 if (begin_step(callable, number, is_turn)) {
+                    if (is_after) fall_back(at, number);
                     count(at, number + 1);
-                    front = at;
+                    put_in_front(at, now_ns);
                 } else if (furthest == number) {
                     furthest = before;
                 }

@@ -118,6 +118,16 @@ const char *ids_captured_steps_differ(const struct ids_run_files *run, struct id
     return text;
 }
 
+/* " (the 4 that are measured are 1 turn)": what the means are of. */
+static const char *say_turns(struct ids_report *report, int64_t every) {
+    const struct ids_metric *count = ids_report_find(report, "steps.count", NULL);
+    if (!count || count->value.missing || count->value.i < 1) return "";
+    if (count->value.i % every)
+        return ids_report_text(report, " (the %lld that are measured are no whole turns)", (long long)count->value.i);
+    return ids_report_text(report, " (the %lld that are measured are %s)", (long long)count->value.i,
+                           IDS_COUNTED(count->value.i / every, "turn"));
+}
+
 /* Steps that are calls may be parts of a turn of the loop. */
 static void describe_turn(const struct ids_run_files *run, struct ids_report *report) {
     const struct ids_value *name = ids_report_find_property(report, "steps.annotation");
@@ -130,9 +140,9 @@ static void describe_turn(const struct ids_run_files *run, struct ids_report *re
         ids_report_property(
             report, "turn",
             ids_text_value(ids_report_text(report,
-                                           "%s comes with one of %lld steps: idsprof capture --step-executable '^%s$' "
-                                           "counts turns of the loop",
-                                           turn, (long long)every, turn)));
+                                           "%s comes with one of %lld steps%s: idsprof capture --step-executable "
+                                           "'^%s$' counts turns of the loop",
+                                           turn, (long long)every, say_turns(report, every), turn)));
     ids_seen_done(&seen);
 }
 

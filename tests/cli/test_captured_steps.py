@@ -354,8 +354,10 @@ hello.write_text(''.join(json.dumps(line, separators=(',', ':')) + '\n' for line
     {'t': 2, 'event': 'said', 'collector': 'jax', 'key': 'turn steps', 'value': '4'},
     {'t': 3, 'event': 'written', 'window': 1, 'collector': 'jax', 'by': 'step', 'path': 'plugins/profile/now/h.mini', 'bytes': 1, 'first_step': 5000,
      'last_step': 5007, 'steps': 8})))
-TURN = "apply comes with one of 4 steps: idsprof capture --step-executable '^apply$' counts turns of the loop"
-same('a turn has four calls', TURN in ' '.join(report(marks).split()), True)
+TURN = "apply comes with one of 4 steps (the %d that are measured are %s): idsprof capture --step-executable '^apply$' counts turns of the loop"
+same('a turn has four calls', TURN % (8, '2 turns') in ' '.join(report(marks).split()), True)
+hello.write_text(hello.read_text().replace('"value":"4"', '"value":"3"'))
+same('eight are no whole turns of three', '(the 8 that are measured are no whole turns)' in ' '.join(report(marks, '--no-cache').split()), True)
 same('and that it waits', lost_in(with_lost_window('marks_wait', 1000))[0], False)
 same('recorded at a bad moment', lost_in(with_lost_window('bad_moment', 20, work_us=1000, usual_us=700)), (True, (8, 390, 54.0)))
 same('steps that are launched and not done are of no run', lost_in(with_lost_window('undone', 20, last=300)), (True, (8, 396, 44.7)))

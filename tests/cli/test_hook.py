@@ -298,6 +298,33 @@ def counts():
     same('four calls, and one with them', turn((300, 'mmmma'), (1, 'mmmm'), (1, 'm')), [('a', 4), ('a', 4), None])
     same('the one that comes most', turn((500, 'mmmmamel')), [('a', 5)])
     same('in no turn', turn((3000, 'm'), (20, 'mmmmammma'), (30, 'ma'), (9, 'm' * 65 + 'a')), [None] * 4)
+
+    # What initialises is called more often, and is over when the loop has run for longer without it; but that takes a second.
+    def played(letters, evaluates=''):
+        """The steps that these calls begin, as letters; a pause of a second for each dot."""
+        began = []
+        for letter in letters:
+            if letter == '.':
+                time.sleep(1.05)
+                continue
+            if letter not in over:
+                over[letter] = (500 + len(over)) << 12
+                library.ids_count_follow(over[letter], -1)
+                if letter in evaluates:
+                    library.ids_count_evaluates(over[letter])
+            library.ids_count_call(over[letter], None, 0, None)
+            began += [letter] * len(steps)
+            del steps[:]
+        return ''.join(began)[-4:]
+    over, library.ids_count_evaluates.argtypes = {}, (ctypes.c_void_p,)
+    same('what initialises is in front', played('i' * 9000), 'iiii')
+    same('the loop is called less', played('ttttt'), '')
+    same('and is in front when the other one is over', played('.tttt'), 'tttt')
+    same('for good', played('iiiiitititit'), 'tttt')
+    same('what evaluates is called more often', played('e' * 12000 + '.e', 'e'), '')
+    same('and the loop goes on', played('tt'), 'tt')
+    library.ids_count_evaluates(over['t'])
+    same('what trains is the loop though it was called less', played('uuuu'), 'uu')
     library.ids_count_end()
 
 

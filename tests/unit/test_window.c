@@ -178,6 +178,74 @@ START_TEST(test_calls_hold_executions_back) { /* of what initialises, until ther
 }
 END_TEST
 
+START_TEST(test_span_is_over) { /* when another one is called for longer than it was */
+    struct ids_span span = {0};
+    const int64_t second = SECOND;
+    ids_span_call(&span, 0); /* and compiles */
+    for (int i = 50; i <= 55; i++) ids_span_call(&span, i * second);
+    ck_assert_int_eq(ids_span_is_over(&span, 5 * second, 0), 0);
+    ck_assert_int_eq(ids_span_is_over(&span, 5 * second + 1, 0), 1);
+    ck_assert_int_eq(ids_span_is_over(&span, 50 * second, 1), 0);
+    ck_assert_int_eq(ids_span_is_over(&span, 51 * second, 1), 1);
+    span = (struct ids_span){0};
+    ids_span_call(&span, 0);
+    ck_assert_int_eq(ids_span_is_over(&span, second, 0), 0);
+    ck_assert_int_eq(ids_span_is_over(&span, second + 1, 0), 1);
+}
+END_TEST
+
+static enum ids_window_action called(int64_t number) {
+    return obey(ids_window_step(&w, now, IDS_STEP_CALL, SECOND, number));
+}
+
+/* The one window was of what initialises: the loop has one too, at its own step, and no third one comes. */
+START_TEST(test_a_window_for_the_loop) {
+    for (int is_open = 0; is_open < 2; is_open++) {
+        begin("start_step=10;steps=3;max=1");
+        for (int i = 0; i < 10; i++) ck_assert_int_eq(called(i), IDS_NOTHING);
+        ck_assert_int_eq(called(10), IDS_OPEN);
+        for (int i = 11; i < (is_open ? 12 : 14); i++) called(i);
+        ck_assert_int_eq(w.state, is_open ? IDS_OPENED : IDS_DONE);
+        ids_window_turn(&w, SECOND, 4);
+        ck_assert_int_eq(ids_window_reached(&w), 3);
+        int opened = 0, first = -1;
+        for (int i = 4; i < 40; i++) {
+            if (called(i) != IDS_OPEN) continue;
+            opened++;
+            first = i;
+        }
+        ck_assert_int_eq(opened, 1);
+        ck_assert_int_eq(first, 10);
+        ids_window_turn(&w, SECOND, 4);
+        for (int i = 4; i < 40; i++) ck_assert_int_eq(called(i), IDS_NOTHING);
+    }
+    begin("start_step=10;steps=3;max=2;every=20"); /* who asks for several has them */
+    for (int i = 0; i < 40; i++) called(i);
+    ck_assert_int_eq(w.counted, 2);
+    ids_window_turn(&w, SECOND, 4);
+    for (int i = 4; i < 40; i++) ck_assert_int_eq(called(i), IDS_NOTHING);
+}
+END_TEST
+
+/* From the last call of a turn to the last one of another: without the first step, which is in no mean, whole turns. */
+START_TEST(test_whole_turns) {
+    static const struct {
+        int steps, every, first, last;
+    } cases[] = {{5, 4, 11, 15}, {5, 7, 13, 20}, {5, 2, 11, 15}, {1, 4, 11, 11}, {9, 4, 11, 19}, {5, 0, 10, 14}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char plan[64];
+        snprintf(plan, sizeof plan, "start_step=10;steps=%d;max=1", cases[c].steps);
+        begin(plan);
+        for (int i = 0; i < 40 && w.state != IDS_DONE; i++) {
+            if (cases[c].every) ids_window_in_turn(&w, cases[c].every, i % cases[c].every + 1);
+            called(i);
+        }
+        ck_assert_msg(w.first == cases[c].first && w.last == cases[c].last, "%zu: %lld to %lld", c, (long long)w.first,
+                      (long long)w.last);
+    }
+}
+END_TEST
+
 START_TEST(test_takes_over) {
     begin("start_step=100;steps=2");
     for (int i = 0; i < 5; i++) executed(EVAL);
@@ -410,8 +478,8 @@ IDS_RUN_SUITE("window", test_default, test_start_step_0, test_every_and_max, tes
               test_next_start_behind_a_jump, test_numbers_restart, test_resumed, test_same_number_again,
               test_without_numbers, test_huge_numbers, test_the_most_executed_leads, test_two_annotations,
               test_annotations_beat_executions, test_annotations_begin_in_a_window, test_calls_hold_executions_back,
-              test_takes_over, test_too_many_executables, test_delay_and_duration, test_delay_holds_steps_back,
-              test_steps_or_duration, test_trigger, test_trigger_max, test_trigger_beside_steps, test_range,
-              test_range_again, test_range_ends_late, test_range_from_a_step_on, test_warmup,
-              test_warmup_from_the_first_step, test_warmup_that_fails, test_warmup_has_no_duration,
-              test_exit_in_the_warmup)
+              test_span_is_over, test_a_window_for_the_loop, test_whole_turns, test_takes_over,
+              test_too_many_executables, test_delay_and_duration, test_delay_holds_steps_back, test_steps_or_duration,
+              test_trigger, test_trigger_max, test_trigger_beside_steps, test_range, test_range_again,
+              test_range_ends_late, test_range_from_a_step_on, test_warmup, test_warmup_from_the_first_step,
+              test_warmup_that_fails, test_warmup_has_no_duration, test_exit_in_the_warmup)

@@ -26,6 +26,7 @@ PMAP_FRAMES = 12                # from jax's making of a jitted function outward
 FLAG_VECTORCALL = 1 << 11       # Py_TPFLAGS_HAVE_VECTORCALL
 NAME, BASICSIZE, VECTORCALL_OFFSET, FLAGS = 24, 32, 56, 168         # in PyTypeObject, 64 bits, with the GIL
 OPS_SHOWN = 3
+EVALUATES = re.compile('(?<![a-z])(?i:eval|valid|test|predict|infer)')      # as of annotations: lib/analysis/step_marks.c
 CONSTANTS = 'broadcast_in_dim', 'convert_element_type', 'iota', 'reshape', '_multi_slice'
 
 
@@ -115,6 +116,7 @@ class Executions:
         self.counts.ids_count_follow.argtypes = ctypes.c_void_p, ctypes.c_int
         library.ids_count_end.restype = None
         library.ids_count_front.restype = library.ids_count_turn.restype = ctypes.c_void_p
+        library.ids_count_evaluates.argtypes, library.ids_count_evaluates.restype = (ctypes.c_void_p,), None
         library.ids_count_turn.argtypes = ctypes.POINTER(ctypes.c_int64),
         self.library = library
         self.counted = ctypes.cast(library.ids_count_call, ctypes.c_void_p).value
@@ -163,6 +165,8 @@ class Executions:
         if type(function) is not self.kind or self.pointer(function).value != self.original:
             return
         if self.counts.ids_count_follow(id(function), self.kind_of(fun, name)):
+            if EVALUATES.search(name):
+                self.library.ids_count_evaluates(id(function))
             self.names[id(function)] = name
             self.pointer(function).value = self.counted
         else:
