@@ -203,14 +203,12 @@ static void tell_turn(void) {
     static int64_t looked = -LOOK_AGAIN;
     int64_t every = 0;
     int is_known = once_a_turn < FUNCTIONS && ids_gap_is_turn(&functions[once_a_turn].gap, front_calls);
-    if (!is_known && front_calls - looked < LOOK_AGAIN) return;
-    if (!is_known) {
+    if (!is_known && front_calls - looked >= LOOK_AGAIN) {
         looked = front_calls;
-        (void)ids_count_turn(&every);
+        is_known = ids_count_turn(&every) != NULL;
     }
-    if (once_a_turn == FUNCTIONS) return;
-    const struct ids_gap *gap = &functions[once_a_turn].gap;
-    ids_agent_in_turn(gap->calls, front_calls - gap->seen);
+    const struct ids_gap *gap = is_known ? &functions[once_a_turn].gap : NULL;
+    ids_agent_in_turn(gap ? gap->calls : 0, gap ? front_calls - gap->seen : 0);
 }
 
 void ids_count_end(void) {

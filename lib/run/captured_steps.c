@@ -120,12 +120,15 @@ const char *ids_captured_steps_differ(const struct ids_run_files *run, struct id
 
 /* " (the 4 that are measured are 1 turn)": what the means are of. */
 static const char *say_turns(struct ids_report *report, int64_t every) {
-    const struct ids_metric *count = ids_report_find(report, "steps.count", NULL);
-    if (!count || count->value.missing || count->value.i < 1) return "";
-    if (count->value.i % every)
-        return ids_report_text(report, " (the %lld that are measured are no whole turns)", (long long)count->value.i);
-    return ids_report_text(report, " (the %lld that are measured are %s)", (long long)count->value.i,
-                           IDS_COUNTED(count->value.i / every, "turn"));
+    const struct ids_metric *found = ids_report_find(report, "steps.count", NULL);
+    if (!found || found->value.missing) return "";
+    const struct ids_value *left_out = ids_report_find_property(report, "steps.left_out");
+    int64_t count = found->value.i - (left_out && !left_out->missing && left_out->i >= 0);
+    if (count < 1) return "";
+    if (count % every)
+        return ids_report_text(report, " (the %lld that are measured are no whole turns)", (long long)count);
+    return ids_report_text(report, " (the %lld that are measured are %s)", (long long)count,
+                           IDS_COUNTED(count / every, "turn"));
 }
 
 /* Steps that are calls may be parts of a turn of the loop. */

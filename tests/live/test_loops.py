@@ -76,6 +76,30 @@ def request(number):
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     print(sum(pool.map(request, range(60))) > 0)
 ''')
+# A loop of 12 ms a step, and what is called more often: before it, in each epoch, or several times a turn.
+TRAINS = '''import sys, time, jax, jax.numpy as jnp
+@jax.jit
+def train_step(w): return w - 0.01 * jnp.tanh(w @ w)
+@jax.jit
+def make(i): return jnp.ones((64, 64)) * i
+@jax.jit
+def eval_step(w): return jnp.tanh(w).sum()
+@jax.jit
+def add(g, w): return g + jnp.tanh(w @ w)
+@jax.jit
+def apply(w, g): return w - 1e-3 * g
+w = jnp.ones((64, 64))
+for i in range(300 if sys.argv[1] == 'make' else 0):
+    make(i).block_until_ready()
+for i in range(200):
+    for _ in range(4 if sys.argv[1] == 'add' else 0):
+        w = add(w, w)
+    w = (apply(w, w) if sys.argv[1] == 'add' else train_step(w)).block_until_ready()
+    for _ in range(100 if sys.argv[1] == 'evaluate' and i % 20 == 19 else 0):
+        eval_step(w).block_until_ready()
+    time.sleep(.012)
+print(bool(jnp.isfinite(w).all()))
+'''
 IDLE = ROOT / 'idle_steps.py'
 IDLE.write_text('''import jax, jax.numpy as jnp
 step, x = jax.jit(lambda x: (x @ x).sum()), jnp.ones((64, 64))
@@ -163,7 +187,23 @@ def server():
     check('threads of a server: what they do', 'serialise' in live.idsprof('report', run.folder).stdout.partition('WHAT TO DO')[2])
 
 
-CASES = [pmap, anew, partial, eager, made_anew, disagreement, server]
+def called_more_often():
+    def often(kind, *options):
+        program = ROOT / ('often_%s.py' % kind)
+        program.write_text(TRAINS.replace('sys.argv[1]', repr(kind)))
+        return capture(list(options), program=program)
+    run = often('make', '-s', 120)
+    check('what initialises: the loop has a window too', run.line('caught').startswith('steps 120-124, 120-124 (executions of train_step), 2 windows'),
+          run.err)
+    check('what initialises: the report is of the loop', steps_of_report(run) == ('train_step', 5, 120, 124), steps_of_report(run))
+    run = often('evaluate', '-s', 120)
+    check('what evaluates has no steps', run.line('caught').startswith('steps 120-124 (executions of train_step), 1 window'), run.err)
+    run = often('add', '-s', 120)
+    words = re.sub(r'\s+', ' ', live.idsprof('report', run.folder).stdout)
+    check('four calls a turn: whole turns', 'apply comes with one of 4 steps (the 4 that are measured are 1 turn)' in words, (run.err, words[:600]))
+
+
+CASES = [called_more_often, pmap, anew, partial, eager, made_anew, disagreement, server]
 
 
 def main():

@@ -243,6 +243,12 @@ START_TEST(test_whole_turns) {
         ck_assert_msg(w.first == cases[c].first && w.last == cases[c].last, "%zu: %lld to %lld", c, (long long)w.first,
                       (long long)w.last);
     }
+    begin("start_step=10;steps=5;max=1"); /* there are no turns any more */
+    for (int i = 0; i < 12; i++) {
+        ids_window_in_turn(&w, i < 11 ? 8 : 0, i < 11 ? 3 : 0);
+        called(i);
+    }
+    ck_assert_int_eq(w.first, 11);
 }
 END_TEST
 
