@@ -1,7 +1,7 @@
 """idsprof_executions.py - steps of a program without annotations, counted from the calls of its jitted functions.
 
-The jitted function that is called most defines the steps: step n begins at its n-th call. Functions that the program makes at one place of
-its source, one after the other, are one function. Calls inside the trace of another function
+The jitted function that is called most defines the steps: step n begins at its n-th call. What initialises or evaluates and is called more
+often does not (executions.c). Functions that the program makes at one place of its source, one after the other, are one function. Calls inside the trace of another function
 and functions of jax itself do not count. In a window each step is marked in the profile, from one such call to the next.
 
 A jitted function (jaxlib's PjitFunction) is called through the pointer that its type's tp_vectorcall_offset names (PEP 590). The
