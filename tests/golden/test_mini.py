@@ -11,7 +11,7 @@ The expectations were derived by hand from the definitions of the metrics, each 
     #= rows TABLE N
     #= cell TABLE COLUMN=VALUE COLUMN VALUE     of the one row that has VALUE in COLUMN
     #= grade ID WORD                            good, warn, bad, none
-    #= advice N "SUBSTRING"                     of the Nth piece of advice; evidence N: of what it rests on
+    #= advice N "SUBSTRING"                     of the Nth piece of advice; evidence N: of what it rests on; explain N: where to look
     #= unsaid "SUBSTRING"                       what no piece of advice says
     #= says KEY "SUBSTRING"                     of what the report says of the run
 
@@ -120,9 +120,9 @@ def check_line(report, line):
     elif kind == "unsaid":
         if any(rest.strip('"') in advice["what"] for advice in report["advice"]):
             raise Wrong(f"there is advice with {rest}")
-    elif kind in ("advice", "evidence"):
+    elif kind in ("advice", "evidence", "explain"):
         place, part = rest.split(None, 1)
-        found = report["advice"][int(place) - 1].get("what" if kind == "advice" else "evidence", "")
+        found = report["advice"][int(place) - 1].get("what" if kind == "advice" else kind, "")
         if part.strip('"') not in found:
             raise Wrong(f"advice {place} is {found!r}")
     elif kind == "order":
