@@ -4,6 +4,7 @@
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -53,27 +54,75 @@ static int is_evaluation(struct ids_text name) {
     return 0;
 }
 
+/* The marks of one name. */
+struct marks {
+    uint32_t text;
+    int trains;
+    uint64_t count;
+    int64_t from_ps, to_ps;
+};
+
+struct all_marks {
+    struct marks *at;
+    size_t count, room;
+};
+
+/* Those of the event's name, which are made if there are none; NULL when memory ran out. */
+static struct marks *marks_of(const struct ids_trace *trace, const struct ids_event *event, struct ids_keymap *places,
+                              struct all_marks *all) {
+    uint32_t text = trace->names[event->name].text;
+    uint64_t *place = ids_keymap_at(places, (uint64_t)text + 1);
+    if (!place) return NULL;
+    if (!*place) {
+        struct marks *fresh = IDS_PUSH(all->at, all->count, all->room);
+        if (!fresh) return NULL;
+        *fresh = (struct marks){text, !is_evaluation(ids_strings_text(&trace->strings, text)), 0, INT64_MAX, INT64_MIN};
+        *place = all->count;
+    }
+    return &all->at[*place - 1];
+}
+
+static int add_mark(const struct ids_trace *trace, const struct ids_event *event, struct ids_keymap *places,
+                    struct all_marks *all) {
+    struct marks *marks = marks_of(trace, event, places, all);
+    if (!marks) return -1;
+    marks->count++;
+    if (event->start_ps < marks->from_ps) marks->from_ps = event->start_ps;
+    if (event->end_ps > marks->to_ps) marks->to_ps = event->end_ps;
+    return 0;
+}
+
+/* What initialises and is annotated more often is over before the loop, which takes longer, begins. */
+static int comes_after(const struct marks *marks, const struct marks *other) {
+    enum { RECURS = 3 };
+    return marks->count >= RECURS && marks->from_ps >= other->to_ps &&
+           ids_sat_sub(marks->to_ps, marks->from_ps) > ids_sat_sub(other->to_ps, other->from_ps);
+}
+
+static int is_rather(const struct marks *marks, const struct marks *other) {
+    if (marks->trains != other->trains) return marks->trains;
+    if (comes_after(marks, other) || comes_after(other, marks)) return comes_after(marks, other);
+    return marks->count > other->count;
+}
+
 /* The annotation's name that most step marks have. A program may annotate evaluation steps too, and more of them. */
 int ids_steps_main_name(const struct ids_trace *trace, uint32_t *ret_name, struct ids_error *err) {
-    struct ids_keymap counts = {0};
-    uint64_t best = 0;
-    int best_trains = 0;
+    struct ids_keymap places = {0};
+    struct all_marks all = {0};
+    const struct marks *best = NULL;
     int code = 0;
-    *ret_name = IDS_NONE;
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[t].events, IDS_KINDS(IDS_KIND_STEP_MARK));
         for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
-            if (event->kind != IDS_KIND_STEP_MARK) continue;
-            uint32_t text = trace->names[event->name].text;
-            uint64_t *count = ids_keymap_at(&counts, (uint64_t)text + 1);
-            int trains = !is_evaluation(ids_strings_text(&trace->strings, text));
-            if (!count)
-                code = ids_no_memory(err);
-            else if (++*count && (trains > best_trains || (trains == best_trains && *count > best)))
-                best = *count, best_trains = trains, *ret_name = text;
+            if (event->kind == IDS_KIND_STEP_MARK && add_mark(trace, event, &places, &all)) code = ids_no_memory(err);
         }
     }
-    ids_keymap_done(&counts);
+    for (size_t i = 0; i < all.count; i++) {
+        if (!best || is_rather(&all.at[i], best)) best = &all.at[i];
+    }
+    *ret_name = best ? best->text : IDS_NONE;
+    free(all.at);
+    ids_keymap_done(&places);
     return code;
 }
 
