@@ -45,11 +45,12 @@ static void put_chance_behind(const struct ids_adviser *adviser, size_t from) {
     }
 }
 
-/* What the program can change for a good part of the step, whatever the machine and its other programs do. A launch is
- * not worth a word where the device hardly waits for it. */
+/* What the program can change, whatever the machine and its other programs do: nobody knows it of what was not
+ * recorded. A launch is not worth a word where the device hardly waits for it. */
 static int64_t surely_saves(const struct ids_advice *advice) {
     if (advice->saves_ps <= 0 || !advice->account || ids_waits_for_core(advice->culprit)) return 0;
     if (!strcmp(advice->account, ids_account_id(IDS_HOST_DISPATCH))) return 0;
+    if (!strcmp(advice->account, ids_account_id(IDS_HOST_UNKNOWN))) return 0;
     return strncmp(advice->account, "host.", 5) ? 0 : advice->saves_ps - advice->chance_ps;
 }
 
