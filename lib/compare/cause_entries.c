@@ -3,6 +3,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/vec.h"
 #include "lib/compare/ledger_rows.h"
+#include "lib/compare/same_function.h"
 #include "lib/compare/slice.h"
 
 #include <ctype.h>
@@ -173,85 +174,92 @@ static int add_run(struct ids_entries *entries, int side, size_t r) {
 
 /* ---- functions that were renamed ---- */
 
-/* So much of the one's time is the other's, or they do not do the same. */
-#define RENAMED 0.25
-
 /* A function that one side alone has. */
-static int is_of_side(const struct ids_entry *entry, int side) {
+static int is_of_side(const struct ids_entry *entry, int side, struct ids_function *ret_function) {
     const struct ids_cause *cause = &entry->cause;
-    const char *where = entry->where[side], *colon = where ? strchr(where, ':') : NULL;
-    return cause->kind == IDS_CAUSE_CULPRIT && cause->culprit && cause->is_in_a == !side && cause->is_in_b == side &&
-           colon && isdigit((unsigned char)colon[1]);
+    return cause->kind == IDS_CAUSE_CULPRIT && cause->is_in_a == !side && cause->is_in_b == side &&
+           ids_function_of(cause->culprit, entry->where[side], ret_function);
 }
 
-/* By what a new name leaves as it was: the file, the class, and what the function calls ("data.py:12, in loads"). */
-static uint64_t key_of_function(const struct ids_entry *entry, int side) {
-    const char *where = entry->where[side], *dot = strrchr(entry->cause.culprit, '.');
-    size_t file = strcspn(where, ":"), line = strspn(where + file + 1, "0123456789");
-    uint64_t key = ids_key_of(hash_of(entry->cause.account), ids_hash_bytes(where, file));
-    if (dot) key = ids_key_of(key, ids_hash_bytes(entry->cause.culprit, (size_t)(dot - entry->cause.culprit)));
-    return ids_key_of(key, hash_of(where + file + 1 + line));
-}
-
-/* Of one key those of each side: how many there are, and the last one. */
-struct functions {
-    size_t count[2], last[2];
-};
-
-static void call_renamed(struct ids_entries *entries, struct ids_entry *gone, struct ids_entry *fresh) {
-    if (fmin(gone->cause.a_ps, fresh->cause.b_ps) < RENAMED * fmax(gone->cause.a_ps, fresh->cause.b_ps)) return;
-    fresh->cause.culprit = ids_report_text(entries->texts, "%s, before %s", fresh->cause.culprit, gone->cause.culprit);
-    fresh->cause.is_in_a = 1;
-    fresh->where[0] = gone->where[0];
-    ids_entry_put_into(entries, fresh, gone);
-    fresh->cause.count = 1;
-}
-
-/* A function that is gone and one that is new, each the only one of its key, are one function. */
-static int find_renamed(struct ids_entries *entries) {
-    struct ids_keymap keys = {0};
-    struct functions *functions = calloc(entries->count + 1, sizeof *functions);
-    int failed = !functions;
-    for (size_t i = 0; i < entries->count && !failed; i++) {
-        struct ids_entry *entry = &entries->at[i];
-        int side = is_of_side(entry, 1);
-        if (!side && !is_of_side(entry, 0)) continue;
-        uint64_t *number = ids_keymap_at(&keys, key_of_function(entry, side));
-        failed = !number;
-        if (failed) break;
-        if (!*number) *number = i + 1;
-        functions[*number - 1].count[side]++;
-        functions[*number - 1].last[side] = i;
+/* The one entry of the other side that is the same function; NULL: there is none, or several. */
+static struct ids_entry *only_same(struct ids_entries *entries, const struct ids_entry *of, int side) {
+    struct ids_function functions[2];
+    struct ids_entry *only = NULL;
+    if (!is_of_side(of, side, &functions[side])) return NULL;
+    for (size_t i = 0; i < entries->count; i++) {
+        struct ids_entry *other = &entries->at[i];
+        if (other->is_gone || !is_of_side(other, !side, &functions[!side])) continue;
+        if (strcmp(other->cause.account, of->cause.account) != 0) continue;
+        if (!ids_is_same_function(entries->sampled, functions)) continue;
+        if (only) return NULL;
+        only = other;
     }
-    for (size_t i = 0; i < entries->count && !failed; i++) {
-        const struct functions *of = &functions[i];
-        if (of->count[0] == 1 && of->count[1] == 1)
-            call_renamed(entries, &entries->at[of->last[0]], &entries->at[of->last[1]]);
+    return only;
+}
+
+/* The file that it was in, where it is the same function in another one. */
+static void find_moved(struct ids_entries *entries, struct ids_entry *entry) {
+    struct ids_function functions[2];
+    const char *names[] = {entry->cause.name_before ? entry->cause.name_before : entry->cause.culprit,
+                           entry->cause.culprit};
+    if (entry->cause.kind != IDS_CAUSE_CULPRIT || !entry->where[0] || !entry->where[1]) return;
+    for (int side = 0; side < 2; side++) {
+        if (!ids_function_of(names[side], entry->where[side], &functions[side])) return;
     }
-    free(functions);
-    ids_keymap_done(&keys);
-    return failed;
+    if (functions[0].file_length == functions[1].file_length &&
+        !memcmp(functions[0].file, functions[1].file, functions[0].file_length))
+        return;
+    if (entry->cause.name_before || ids_is_same_function(entries->sampled, functions))
+        entry->cause.file_before =
+            ids_report_text(entries->texts, "%.*s", (int)functions[0].file_length, functions[0].file);
+}
+
+static void find_renamed(struct ids_entries *entries) {
+    for (size_t i = 0; i < entries->count; i++) {
+        struct ids_entry *fresh = &entries->at[i], *gone = fresh->is_gone ? NULL : only_same(entries, fresh, 1);
+        if (gone && only_same(entries, gone, 0) == fresh) {
+            fresh->cause.name_before = gone->cause.culprit;
+            fresh->cause.is_in_a = 1;
+            fresh->where[0] = gone->where[0];
+            ids_entry_put_into(entries, fresh, gone);
+            fresh->cause.count = 1;
+        }
+        find_moved(entries, fresh);
+    }
+}
+
+/* "data.py:12" of "data.py:12, mostly in loads"; of a place that is no line all of it. */
+static size_t line_length(const char *where) {
+    size_t file = strcspn(where, ":"), line = where[file] ? strspn(where + file + 1, "0123456789") : 0;
+    return line ? file + 1 + line : strlen(where);
+}
+
+static int is_same_place(const char *a, const char *b) {
+    size_t length = line_length(a);
+    return length == line_length(b) && !memcmp(a, b, length);
 }
 
 /* A function is told by its place where it took the most time: what it no longer does stands in the file as it was
- * before. */
+ * before. With a new name it has its new place. */
 static void choose_place(struct ids_entry *entry) {
     struct ids_cause *cause = &entry->cause;
     if (cause->kind != IDS_CAUSE_CULPRIT) return;
-    int side = entry->where[1] && !(entry->where[0] && cause->a_ps > cause->b_ps);
+    int side = entry->where[1] && (cause->name_before || cause->file_before || !(entry->where[0] && cause->a_ps > cause->b_ps));
     cause->where = entry->where[side];
-    cause->is_place_before = !side && cause->where && !(entry->where[1] && !strcmp(entry->where[0], entry->where[1]));
+    cause->is_place_before =
+        !side && cause->where && !(entry->where[1] && is_same_place(entry->where[0], entry->where[1]));
 }
 
 static int gather(struct ids_entries *entries) {
-    int failed = pair_ops(entries);
+    int failed = pair_ops(entries) || ids_sampled_calls_read(entries->sides[0], &entries->sampled[0]) ||
+                 ids_sampled_calls_read(entries->sides[1], &entries->sampled[1]);
     for (int side = 1; side >= 0 && !failed; side--) {
         for (size_t r = 0; r < entries->sides[side]->run_count && !failed; r++) failed = add_run(entries, side, r);
     }
     for (size_t i = 0; i < entries->count && !failed; i++) {
         entries->at[i].cause.change_ps = entries->at[i].cause.b_ps - entries->at[i].cause.a_ps;
     }
-    if (!failed) failed = find_renamed(entries);
+    if (!failed) find_renamed(entries);
     for (size_t i = 0; i < entries->count && !failed; i++) choose_place(&entries->at[i]);
     return failed;
 }
@@ -296,6 +304,7 @@ void ids_entries_done(struct ids_entries *entries) {
         free(entries->at[i].by_run[1]);
     }
     free(entries->at);
+    for (int side = 0; side < 2; side++) free(entries->sampled[side].at);
     ids_keymap_done(&entries->numbers);
     ids_keymap_done(&entries->pairs[0]);
     ids_keymap_done(&entries->pairs[1]);

@@ -7,6 +7,7 @@
 
 #include "lib/base/keymap.h"
 #include "lib/compare/cause.h"
+#include "lib/compare/sampled_calls.h"
 #include "lib/compare/structure.h"
 
 /* A culprit in an account, in the ledgers of either side; or several put together. */
@@ -34,6 +35,7 @@ struct ids_entries {
     struct ids_keymap numbers;  /* of a name in an account: index + 1 */
     struct ids_keymap pairs[2]; /* of an op of a side: its match + 1 */
     struct ids_keymap items[2]; /* of an op of a side: its place in `ops` + 1, with or without a counterpart */
+    struct ids_sampled_calls sampled[2];
 };
 
 /* Reads both ledgers. 0, or -1 when memory ran out; ids_entries_done in either case. */

@@ -3,6 +3,7 @@
 #include "lib/compare/cause_groups.h"
 #include "lib/compare/cause_words.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,73 +14,29 @@
 /* A wait that the other side has next to none of. */
 #define NEXT_TO_NONE 0.01
 
-static double number_at(const struct ids_table *table, size_t row, const char *id) {
-    int column = ids_table_column(table, id);
-    return column < 0 ? 0 : ids_value_number(*ids_table_cell(table, row, column));
-}
-
-/* A function in a file, whatever folder it is in and line it is at. */
-struct function {
-    const char *name, *file;
-    size_t name_length, file_length;
-};
-
-static const char *base_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* Of a culprit that is a function of the program ("work", "data.py:29, mostly in loads"). */
-static int find_function(const struct ids_cause *cause, struct function *ret_function) {
-    const char *where = cause->where, *colon = where ? strchr(where, ':') : NULL;
-    if (cause->kind != IDS_CAUSE_CULPRIT || !cause->culprit || !colon) return 0;
-    const char *end = colon + 1 + strspn(colon + 1, "0123456789");
-    if (end == colon + 1 || (*end && *end != ',')) return 0; /* something that is called in the function */
-    const char *slash = colon;
-    while (slash > where && slash[-1] != '/') slash--;
-    *ret_function = (struct function){cause->culprit, slash, strlen(cause->culprit), (size_t)(colon - slash)};
-    return 1;
-}
-
-static int is_alike(const char *text, const char *name, size_t length) {
-    return !strncmp(text, name, length) && strchr(" (:,", text[length]); /* or its end */
-}
-
-static int is_function(const struct function *function, const char *name, const char *file) {
-    return is_alike(name, function->name, function->name_length) &&
-           is_alike(base_of(file), function->file, function->file_length);
-}
-
 /* ---- how long the host is in it ---- */
 
 /* Per step, whether a device waits for it or not. What it calls, itself too, is part of it. */
-static double sampled_ps(const struct ids_side *side, const struct function *function) {
+static double sampled_ps(const struct ids_sampled_calls *calls, const struct ids_function *function) {
     double sum = 0;
-    for (size_t r = 0; r < side->run_count; r++) {
-        const struct ids_table *stacks = ids_report_find_table(side->runs[r].report, "stacks");
-        double within = INFINITY;
-        for (size_t row = 0; stacks && row < stacks->row_count; row++) {
-            double depth = number_at(stacks, row, "depth");
-            if (depth > within) continue;
-            within = INFINITY;
-            if (!is_function(function, ids_table_text(stacks, row, "call"), ids_table_text(stacks, row, "file")))
-                continue;
-            within = depth;
-            sum += number_at(stacks, row, "total") / side->runs[r].per_window * side->runs[r].weight;
-        }
+    int within = INT_MAX;
+    for (size_t i = 0; i < calls->count; i++) {
+        const struct ids_sampled_call *call = &calls->at[i];
+        if (call->depth > within) continue;
+        within = INT_MAX;
+        if (!ids_is_function(function, call->call, call->file)) continue;
+        within = call->depth;
+        sum += call->total_ps;
     }
     return sum;
 }
 
 /* Whether samples saw a call of that name, of whatever object ("builtins.float"). */
-static int is_sampled(const struct ids_side *side, const char *name) {
-    for (size_t r = 0; r < side->run_count; r++) {
-        const struct ids_table *stacks = ids_report_find_table(side->runs[r].report, "stacks");
-        for (size_t row = 0; stacks && row < stacks->row_count; row++) {
-            const char *call = ids_table_text(stacks, row, "call");
-            const char *dot = memrchr(call, '.', strcspn(call, " "));
-            if (is_alike(dot ? dot + 1 : call, name, strlen(name))) return 1;
-        }
+static int is_sampled(const struct ids_sampled_calls *calls, const char *name) {
+    size_t length = strlen(name);
+    for (size_t i = 0; i < calls->count; i++) {
+        const char *call = calls->at[i].call, *dot = memrchr(call, '.', strcspn(call, " "));
+        if (ids_is_called(dot ? dot + 1 : call, name, length)) return 1;
     }
     return 0;
 }
@@ -94,15 +51,16 @@ static const struct ids_cause *wait_of(const struct ids_entries *entries, int si
         if (strcmp(cause->account, ids_account_id(IDS_HOST_SYNC)) != 0 || other > NEXT_TO_NONE * own) continue;
         if (!found || fabs(cause->change_ps) > fabs(found->change_ps)) found = cause;
     }
-    return found && !is_sampled(entries->sides[!side], found->culprit) ? found : NULL;
+    return found && !is_sampled(&entries->sampled[!side], found->culprit) ? found : NULL;
 }
 
 /* The host is in it as long as on the side on which the device waits less for it: there the device works meanwhile. Of
  * a loop, whose time is that of all that it calls, nobody can tell. */
 static const char *exposed_text(const struct ids_entries *entries, const struct ids_cause *cause,
-                                const struct function *function) {
+                                const struct ids_function functions[2]) {
     double change = fabs(cause->change_ps);
-    double times[] = {sampled_ps(entries->sides[0], function), sampled_ps(entries->sides[1], function)};
+    double times[] = {sampled_ps(&entries->sampled[0], &functions[0]),
+                      sampled_ps(&entries->sampled[1], &functions[1])};
     int side = cause->change_ps > 0; /* that waits for it */
     double waited = side ? cause->b_ps : cause->a_ps;
     if (times[side] - times[!side] > OWN * change || times[!side] < (1 - OWN) * change) return NULL;
@@ -133,7 +91,7 @@ struct callers {
 
 static struct caller *caller_at(struct callers *callers, const char *name, const char *file) {
     for (size_t i = 0; i < callers->count; i++) {
-        if (!strcmp(callers->at[i].name, name) && !strcmp(base_of(callers->at[i].file), base_of(file)))
+        if (!strcmp(callers->at[i].name, name) && !strcmp(ids_file_of(callers->at[i].file), ids_file_of(file)))
             return &callers->at[i];
     }
     if (callers->count == CALLERS) return NULL;
@@ -141,34 +99,42 @@ static struct caller *caller_at(struct callers *callers, const char *name, const
     return &callers->at[callers->count++];
 }
 
-static void add_callers(struct callers *callers, const struct ids_side *side, int is_b, const struct ids_cause *cause,
-                        const struct function *function) {
-    for (size_t r = 0; r < side->run_count; r++) {
-        const struct ids_table *table = ids_report_find_table(side->runs[r].report, "callers");
-        double scale = side->runs[r].weight / side->runs[r].per_window;
-        for (size_t row = 0; table && row < table->row_count; row++) {
-            if (strcmp(ids_table_text(table, row, "account"), cause->account) != 0 ||
-                !is_function(function, ids_table_text(table, row, "culprit"), ids_table_text(table, row, "where")))
-                continue;
-            struct caller *caller =
-                caller_at(callers, ids_table_text(table, row, "caller"), ids_table_text(table, row, "file"));
-            double ps = number_at(table, row, "time") * scale;
-            if (!caller) continue;
-            caller->times[is_b] += ps;
-            if (ps < caller->line_ps) continue;
-            caller->line_ps = ps;
-            caller->line = number_at(table, row, "line");
-        }
+static void add_callers_of_run(struct callers *callers, const struct ids_side_run *run, int is_b,
+                               const struct ids_cause *cause, const struct ids_function *function) {
+    const struct ids_table *table = ids_report_find_table(run->report, "callers");
+    const int account = ids_table_column(table, "account"), culprit = ids_table_column(table, "culprit"),
+              where = ids_table_column(table, "where"), name = ids_table_column(table, "caller"),
+              file = ids_table_column(table, "file"), line = ids_table_column(table, "line"),
+              time = ids_table_column(table, "time");
+    const double scale = run->weight / run->per_window;
+    for (size_t row = 0; table && time >= 0 && line >= 0 && row < table->row_count; row++) {
+        if (strcmp(ids_table_text_at(table, row, account), cause->account) != 0 ||
+            !ids_is_function(function, ids_table_text_at(table, row, culprit),
+                             ids_file_of(ids_table_text_at(table, row, where))))
+            continue;
+        struct caller *caller =
+            caller_at(callers, ids_table_text_at(table, row, name), ids_table_text_at(table, row, file));
+        double ps = ids_value_number(*ids_table_cell(table, row, time)) * scale;
+        if (!caller) continue;
+        caller->times[is_b] += ps;
+        if (ps < caller->line_ps) continue;
+        caller->line_ps = ps;
+        caller->line = ids_value_number(*ids_table_cell(table, row, line));
     }
+}
+
+static void add_callers(struct callers *callers, const struct ids_side *side, int is_b, const struct ids_cause *cause,
+                        const struct ids_function *function) {
+    for (size_t r = 0; r < side->run_count; r++) add_callers_of_run(callers, &side->runs[r], is_b, cause, function);
 }
 
 /* The one of several callers from which most of the change is. */
 static const char *caller_text(const struct ids_entries *entries, const struct ids_cause *cause,
-                               const struct function *function) {
+                               const struct ids_function functions[2]) {
     struct callers callers = {.count = 0};
     const struct caller *most = NULL;
     double sign = cause->change_ps > 0 ? 1 : -1, all = 0, most_ps = 0;
-    for (int side = 0; side < 2; side++) add_callers(&callers, entries->sides[side], side, cause, function);
+    for (int side = 0; side < 2; side++) add_callers(&callers, entries->sides[side], side, cause, &functions[side]);
     for (size_t i = 0; i < callers.count; i++) {
         double change = sign * (callers.at[i].times[1] - callers.at[i].times[0]);
         if (change > 0) all += change;
@@ -178,18 +144,30 @@ static const char *caller_text(const struct ids_entries *entries, const struct i
     }
     if (callers.count < 2 || !most || most_ps <= MOSTLY * all) return NULL;
     return ids_report_text(entries->texts, "%.0f %% of the change is from calls by %s (%s:%.0f), one of %zu callers",
-                           floor(most_ps / all * 100), most->name, base_of(most->file), most->line, callers.count);
+                           floor(most_ps / all * 100), most->name, ids_file_of(most->file), most->line, callers.count);
+}
+
+/* On each side: a function may have had another name, or have stood in another file. */
+static int find_functions(const struct ids_entry *entry, struct ids_function functions[2]) {
+    const struct ids_cause *cause = &entry->cause;
+    const char *names[] = {cause->name_before ? cause->name_before : cause->culprit, cause->culprit};
+    if (cause->kind != IDS_CAUSE_CULPRIT) return 0;
+    for (int side = 0; side < 2; side++) {
+        if (!ids_function_of(names[side], entry->where[side] ? entry->where[side] : cause->where, &functions[side]))
+            return 0;
+    }
+    return 1;
 }
 
 int ids_explain_host(struct ids_entries *entries, double least_ps) {
     for (size_t i = 0; i < entries->count; i++) {
         struct ids_cause *cause = &entries->at[i].cause;
-        struct function function;
+        struct ids_function functions[2];
         if (entries->at[i].is_gone || strncmp(cause->account, "host.", 5) != 0) continue;
         if (fabs(cause->change_ps) < least_ps || ids_cause_may_be_chance(cause)) continue;
-        if (!find_function(cause, &function)) continue;
-        cause->note = exposed_text(entries, cause, &function);
-        if (!cause->note) cause->note = caller_text(entries, cause, &function);
+        if (!find_functions(&entries->at[i], functions)) continue;
+        cause->note = exposed_text(entries, cause, functions);
+        if (!cause->note) cause->note = caller_text(entries, cause, functions);
     }
     return 0;
 }

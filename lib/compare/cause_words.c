@@ -11,9 +11,9 @@ static int is_other(const char *a, const char *b) {
     return *a && *b && strcmp(a, b) != 0;
 }
 
-/* A line that side b's file may not have any more is said to be of before. */
-static const char *side_of_place(const struct ids_cause *cause) {
-    return cause->is_place_before ? "before: " : "";
+/* A place that side b's files may not have any more is an old one: "old train.py:17", as "old layer_1". */
+static const char *place_text(struct ids_report *texts, const struct ids_cause *cause, const char *place) {
+    return cause->is_place_before ? ids_report_text(texts, "old %s", place) : place;
 }
 
 /* "train.py:17" of ops that no scope names; else NULL. */
@@ -36,9 +36,15 @@ static const char *shapes_text(struct ids_report *texts, const struct ids_match 
 static const char *single_text(struct ids_report *texts, const struct ids_cause *cause) {
     const char *line = line_of(cause);
     if (!cause->where) return cause->culprit;
-    if (line) return ids_report_text(texts, "%s (%s, %s%s)", cause->culprit, cause->where, side_of_place(cause), line);
-    const char *side = cause->kind == IDS_CAUSE_OP ? "" : side_of_place(cause);
-    return ids_report_text(texts, "%s (%s%s)", cause->culprit, side, cause->where);
+    if (cause->name_before || cause->file_before)
+        return ids_report_text(texts, "%s (%s), %s from %s%s%s", cause->culprit, cause->where,
+                               cause->name_before ? "renamed" : "moved", cause->name_before ? cause->name_before : "",
+                               cause->name_before && cause->file_before ? " in " : "",
+                               cause->file_before ? cause->file_before : "");
+    if (line)
+        return ids_report_text(texts, "%s (%s, %s)", cause->culprit, cause->where, place_text(texts, cause, line));
+    const char *where = cause->kind == IDS_CAUSE_OP ? cause->where : place_text(texts, cause, cause->where);
+    return ids_report_text(texts, "%s (%s)", cause->culprit, where);
 }
 
 /* "clip (train.py:17): launches of 8 programs, mostly add" */
@@ -61,8 +67,7 @@ static const char *op_text(struct ids_report *texts, const struct ids_cause *cau
  * beside them". */
 static const char *beside_text(struct ids_report *texts, const struct ids_cause *cause, const char *text) {
     const char *line = cause->kind == IDS_CAUSE_SHAPES ? NULL : line_of(cause);
-    if (line)
-        text = ids_report_text(texts, "%s, mostly at %s%s", text, line, cause->is_place_before ? " (before)" : "");
+    if (line) text = ids_report_text(texts, "%s, mostly at %s", text, place_text(texts, cause, line));
     return cause->beside ? ids_report_text(texts, "%s, and %zu unchanged op%s beside them", text, cause->beside,
                                            cause->beside == 1 ? "" : "s")
                          : text;

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More pairs of one family than this are not tried: names decide. */
-enum { PAIRS_MOST = 1 << 18 };
+/* More pairs of one family than this are not tried: names decide; and of a family with more than that no layers that
+ * changed places are looked for. */
+enum { PAIRS_MOST = 1 << 18, CROSSING_MOST = 1 << 12 };
 /* What a pair of places is worth: so much for each op in common; a common name of scopes decides between pairs that are
  * worth the same. A place without a counterpart costs a quarter of its ops. An op that the other side has nowhere
  * counts twice against a pair, up to as much: it stands in a layer that was put in, while the first and the last layer
@@ -120,6 +121,7 @@ struct middle {
     int64_t of_name; /* what a common name is worth */
     int64_t gap;
     int64_t *pairs, *best; /* the worth of each pair; the most from there to the end */
+    size_t *to, *from;     /* of each of side a its counterpart + 1, and the other way; 0: none */
 };
 
 static int64_t best_at(const struct middle *middle, size_t i, size_t j) {
@@ -166,17 +168,54 @@ static void fill(struct middle *middle) {
 
 /* Of ways that are worth the same, the one whose layers begin with what they have in common with others: a product, and
  * then another activation. */
-static int follow(struct finding *finding, const struct middle *middle) {
-    int failed = 0;
-    for (size_t i = 0, j = 0; i < middle->a_count && !failed;) {
+static void follow(struct middle *middle) {
+    for (size_t i = 0, j = 0; i < middle->a_count;) {
         int64_t here = best_at(middle, i, j);
-        if (j < middle->b_count && here == best_at(middle, i, j + 1) - middle->gap)
+        if (j < middle->b_count && here == best_at(middle, i, j + 1) - middle->gap) {
             j++;
-        else if (here == best_at(middle, i + 1, j) - middle->gap)
-            failed = note_gone(finding, &middle->a[i++], middle->all_b, middle->all_b_count);
-        else
-            failed = note_pair(finding, &middle->a[i++], &middle->b[j++]);
+        } else if (here == best_at(middle, i + 1, j) - middle->gap) {
+            i++;
+        } else {
+            middle->to[i] = j + 1;
+            middle->from[j] = i + 1;
+            i++, j++;
+        }
     }
+}
+
+/* Members that are left, in another order than the others: those two that have most of their ops in common. */
+static int find_crossing(const struct middle *middle, size_t *ret_i, size_t *ret_j) {
+    int most = 0;
+    for (size_t i = 0; i < middle->a_count; i++) {
+        for (size_t j = 0; j < middle->b_count && !middle->to[i]; j++) {
+            int common = middle->from[j] ? 0 : in_common(&middle->a[i], &middle->b[j]);
+            size_t larger =
+                middle->a[i].count > middle->b[j].count ? middle->a[i].count : middle->b[j].count;
+            if (common <= most || 2 * (size_t)common <= larger) continue;
+            most = common;
+            *ret_i = i;
+            *ret_j = j;
+        }
+    }
+    return most > 0;
+}
+
+/* Layers that changed places stand in no order that both sides have. Returns what that is worth. */
+static int64_t cross(struct middle *middle) {
+    int64_t sum = 0;
+    for (size_t i, j; find_crossing(middle, &i, &j);) {
+        middle->to[i] = j + 1;
+        middle->from[j] = i + 1;
+        sum += middle->pairs[i * middle->b_count + j] + 2 * middle->gap;
+    }
+    return sum;
+}
+
+static int note_all(struct finding *finding, const struct middle *middle) {
+    int failed = 0;
+    for (size_t i = 0; i < middle->a_count && !failed; i++)
+        failed = middle->to[i] ? note_pair(finding, &middle->a[i], &middle->b[middle->to[i] - 1])
+                               : note_gone(finding, &middle->a[i], middle->all_b, middle->all_b_count);
     return failed;
 }
 
@@ -188,13 +227,21 @@ static int align_middle(struct finding *finding, struct middle *middle) {
     middle->gap = OF_GAP * (int64_t)(ops / (middle->a_count + middle->b_count)) + 1;
     middle->pairs = calloc(pairs + 1, sizeof *middle->pairs);
     middle->best = calloc((middle->a_count + 1) * (middle->b_count + 1), sizeof *middle->best);
-    int failed = !middle->pairs || !middle->best;
-    if (!failed) fill(middle);
-    /* Other names must say more than the end of a row of layers does, which is fused otherwise. */
-    int by_names = !failed && best_at(middle, 0, 0) <= worth_of_names(middle) + middle->gap;
-    if (!failed && !by_names) failed = follow(finding, middle);
+    middle->to = calloc(middle->a_count + 1, sizeof *middle->to);
+    middle->from = calloc(middle->b_count + 1, sizeof *middle->from);
+    int failed = !middle->pairs || !middle->best || !middle->to || !middle->from;
+    if (!failed) {
+        fill(middle);
+        follow(middle);
+        /* A line's few ops may be anywhere else by chance. */
+        int64_t all = best_at(middle, 0, 0) + (finding->of_name && pairs <= CROSSING_MOST ? cross(middle) : 0);
+        /* Other names must say more than the end of a row of layers does, which is fused otherwise. */
+        if (all > worth_of_names(middle) + middle->gap) failed = note_all(finding, middle);
+    }
     free(middle->pairs);
     free(middle->best);
+    free(middle->to);
+    free(middle->from);
     return failed;
 }
 

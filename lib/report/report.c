@@ -271,7 +271,10 @@ int ids_table_column(const struct ids_table *table, const char *id) {
 }
 
 const char *ids_table_text(const struct ids_table *table, size_t row, const char *id) {
-    int column = ids_table_column(table, id);
+    return ids_table_text_at(table, row, ids_table_column(table, id));
+}
+
+const char *ids_table_text_at(const struct ids_table *table, size_t row, int column) {
     const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(table, row, column);
     return cell && !cell->missing && cell->unit == IDS_UNIT_NONE && cell->text ? cell->text : "";
 }

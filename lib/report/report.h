@@ -273,6 +273,8 @@ static inline const struct ids_value *ids_table_cell(const struct ids_table *tab
 }
 /* The text of a cell by its column's id; "" where the table has no such column or text. */
 const char *ids_table_text(const struct ids_table *table, size_t row, const char *id);
+/* The same where the column was looked up before, for many rows. Less than 0: there is none. */
+const char *ids_table_text_at(const struct ids_table *table, size_t row, int column);
 const struct ids_value *ids_report_find_property(const struct ids_report *report, const char *id);
 /* What the ledger says of the input's end, when the report is not complete. */
 const char *ids_report_why_incomplete(const struct ids_report *report);
