@@ -72,7 +72,8 @@ double ids_cause_rank(const struct ids_cause *cause, int by_run) {
     /* That an op is gone is no chance, but how much time it had may be. */
     double sure = cause->interval.known && change != 0 ? change * change / (change * change + error * error) : 1;
     int counts_more = ids_cause_is_structural(cause) || has_come_or_gone(cause);
-    return counts_more ? STRUCTURE_COUNTS * (change * sure + cause->hidden_ps) : change * sure;
+    double all = change * sure + cause->hidden_ps + cause->exposed_ps;
+    return counts_more || cause->exposed_ps > 0 ? STRUCTURE_COUNTS * all : all;
 }
 
 int ids_cause_may_be_chance(const struct ids_cause *cause) {

@@ -16,12 +16,14 @@
 
 /* ---- how long the host is in it ---- */
 
-/* Per step, whether a device waits for it or not. What it calls, itself too, is part of it. */
+/* Per step, whether a device waits for it or not. What it calls, itself too, is part of it; but not a wait for a core,
+ * which is a culprit of its own. */
 static double sampled_ps(const struct ids_sampled_calls *calls, const struct ids_function *function) {
     double sum = 0;
     int within = INT_MAX;
     for (size_t i = 0; i < calls->count; i++) {
         const struct ids_sampled_call *call = &calls->at[i];
+        if (call->depth > within && ids_is_wait_for_machine(call->call)) sum -= call->total_ps;
         if (call->depth > within) continue;
         within = INT_MAX;
         if (!ids_is_function(function, call->call, call->file)) continue;
@@ -42,16 +44,26 @@ static int is_sampled(const struct ids_sampled_calls *calls, const char *name) {
 }
 
 /* What the host waits for on one side alone; NULL: nothing. */
-static const struct ids_cause *wait_of(const struct ids_entries *entries, int side) {
-    const struct ids_cause *found = NULL;
+static struct ids_cause *wait_of(const struct ids_entries *entries, int side) {
+    struct ids_cause *found = NULL;
     for (size_t i = 0; i < entries->count; i++) {
-        const struct ids_cause *cause = &entries->at[i].cause;
+        struct ids_cause *cause = &entries->at[i].cause;
         double own = side ? cause->b_ps : cause->a_ps, other = side ? cause->a_ps : cause->b_ps;
         if (entries->at[i].is_gone || cause->kind != IDS_CAUSE_CULPRIT || !cause->culprit || !cause->where) continue;
         if (strcmp(cause->account, ids_account_id(IDS_HOST_SYNC)) != 0 || other > NEXT_TO_NONE * own) continue;
         if (!found || fabs(cause->change_ps) > fabs(found->change_ps)) found = cause;
     }
     return found && !is_sampled(&entries->sampled[!side], found->culprit) ? found : NULL;
+}
+
+/* Then the wait is what the program does otherwise, and what the device waits for besides is its doing. */
+static void blame_wait(const struct ids_entries *entries, struct ids_cause *wait, const struct ids_cause *exposed) {
+    int is_new = exposed->change_ps > 0;
+    wait->exposed_ps += fabs(exposed->change_ps);
+    if (wait->note) return;
+    wait->note = ids_report_text(entries->texts, "%s, and the device %s while the host is in %s (%s)",
+                                 is_new ? "new" : "gone", is_new ? "no longer works" : "works", exposed->culprit,
+                                 ids_cause_time(entries->texts, fabs(exposed->change_ps)));
 }
 
 /* The host is in it as long as on the side on which the device waits less for it: there the device works meanwhile. Of
@@ -65,7 +77,8 @@ static const char *exposed_text(const struct ids_entries *entries, const struct 
     double waited = side ? cause->b_ps : cause->a_ps;
     if (times[side] - times[!side] > OWN * change || times[!side] < (1 - OWN) * change) return NULL;
     if (waited < (1 - OWN) * times[side]) return NULL;
-    const struct ids_cause *wait = wait_of(entries, side);
+    struct ids_cause *wait = wait_of(entries, side);
+    if (wait) blame_wait(entries, wait, cause);
     const char *who =
         !wait  ? ""
         : side ? ids_report_text(entries->texts, "; new is the wait of %s (%s)", wait->culprit, wait->where)

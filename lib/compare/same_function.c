@@ -43,11 +43,6 @@ static uint64_t key_of_call(const char *call) {
     return ids_hash_bytes(name, (size_t)(call + length - name));
 }
 
-/* "python.wait_for_core": what the machine did to the function. */
-static int is_of_machine(const char *call) {
-    return !strncmp(call, "python.", 7);
-}
-
 static void look_at(const struct ids_sampled_calls *calls, const struct ids_function *function,
                     struct contents *contents) {
     const struct ids_sampled_call *around[DEPTHS] = {NULL};
@@ -63,7 +58,7 @@ static void look_at(const struct ids_sampled_calls *calls, const struct ids_func
             add(&contents->calls, 0, call->self_ps);
             add(&contents->lines, (uint64_t)call->line, call->total_ps);
             if (!is_by_own) add(&contents->callers, by ? key_of_call(by->call) : 1, call->total_ps);
-        } else if (is_by_own && !is_of_machine(call->call)) {
+        } else if (is_by_own && !ids_is_wait_for_machine(call->call)) {
             add(&contents->calls, key_of_call(call->call), call->total_ps);
         }
     }

@@ -28,6 +28,10 @@ int ids_is_function(const struct ids_function *function, const char *name, const
            ids_is_called(file, function->file, function->file_length);
 }
 
+int ids_is_wait_for_machine(const char *call) {
+    return !strncmp(call, "python.", 7);
+}
+
 static double number_at(const struct ids_table *table, size_t row, int column) {
     return column < 0 ? 0 : ids_value_number(*ids_table_cell(table, row, column));
 }

@@ -29,6 +29,8 @@ struct ids_function {
 int ids_function_of(const char *culprit, const char *where, struct ids_function *ret_function);
 int ids_is_function(const struct ids_function *function, const char *name, const char *file);
 int ids_is_called(const char *call, const char *name, size_t length);
+/* "python.wait_for_core": what the machine did to the function that it stands in. */
+int ids_is_wait_for_machine(const char *call);
 const char *ids_file_of(const char *path); /* without folders */
 
 #endif

@@ -5,6 +5,7 @@
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
 #include "lib/compare/element_types.h"
+#include "lib/compare/renumbered.h"
 #include "lib/compare/sums.h"
 #include "lib/hlo/scope.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 enum { SHAPES_BYTES = 60 }; /* of the shapes of one argument: a few */
+static const char and_others[] = ", ...";
 
 struct making {
     const struct ids_side *sides[2];
@@ -87,6 +89,7 @@ static int look_at_programs(struct making *making) {
 struct fact {
     const char *module, *what, *where;
     const char *text[2]; /* on each side; NULL: not there */
+    uint64_t all[2];     /* the sum of all that it is, in whatever order */
     double count[2];
 };
 
@@ -95,6 +98,7 @@ struct facts {
     struct fact *at;
     size_t count, room;
     struct ids_keymap numbers; /* of (program, what, which): index + 1 */
+    struct ids_keymap texts;   /* that a fact has on a side */
 };
 
 /* Facts of an argument are told apart by what the program calls it, all others by what they say. */
@@ -104,10 +108,20 @@ static int is_of_argument(const char *what) {
 
 /* An argument of a program that was compiled for several shapes has each of them: "f32[8,16], f32[10,16]". */
 static const char *both_texts(struct making *making, const char *said, const char *text) {
-    const char *found = strstr(said, text), *end = found ? found + strlen(text) : NULL;
-    int is_known = found && (found == said || found[-1] == ' ') && (!*end || *end == ',');
-    if (is_known || strlen(said) > SHAPES_BYTES) return said;
-    return ids_report_text(making->texts, "%s, %s", said, text);
+    size_t length = strlen(said);
+    if (length <= SHAPES_BYTES) return ids_report_text(making->texts, "%s, %s", said, text);
+    return strcmp(said + length - strlen(and_others), and_others) != 0
+               ? ids_report_text(making->texts, "%s%s", said, and_others)
+               : said;
+}
+
+static int add_text(struct making *making, struct facts *facts, size_t number, int side, const char *text) {
+    struct fact *fact = &facts->at[number - 1];
+    int is_new = ids_keymap_add(&facts->texts, hash(ids_key_of(number, (uint64_t)side), text), 1);
+    if (is_new <= 0) return is_new;
+    fact->all[side] += hash(1, text);
+    fact->text[side] = fact->text[side] ? both_texts(making, fact->text[side], text) : text;
+    return 0;
 }
 
 static int add_facts(struct making *making, struct facts *facts, int side) {
@@ -129,8 +143,7 @@ static int add_facts(struct making *making, struct facts *facts, int side) {
             *place = fact;
             *number = facts->count;
         }
-        const char **said = &facts->at[*number - 1].text[side];
-        *said = *said && is_of_argument(fact.what) ? both_texts(making, *said, text) : text;
+        if (add_text(making, facts, *number, side, text)) return -1;
         facts->at[*number - 1].count[side] +=
             ids_value_number(*ids_table_cell(table, row, count)) / (double)(compiled ? compiled : 1);
     }
@@ -192,17 +205,91 @@ static int is_of_one_side(const struct making *making, const char *module) {
     return !is_in_a || !has_program(table_of(making, 1, "modules"), module);
 }
 
+/* Programs that are compiled in another order have the same shapes. */
+static int is_same_fact(const struct fact *fact) {
+    if (!fact->text[0] || !fact->text[1] || fact->all[0] != fact->all[1]) return 0;
+    return (is_of_argument(fact->what) && *fact->where) || fabs(fact->count[0] - fact->count[1]) < 1e-9;
+}
+
+/* ---- arguments that have another name ---- */
+
+static int is_input_of(const struct fact *fact, int side) {
+    return !strcmp(fact->what, "input") && *fact->where && fact->text[side] && !fact->text[!side];
+}
+
+/* As many are new of that shape as are gone: none came, and none went. */
+static struct fact *same_input(struct facts *facts, const struct fact *gone) {
+    struct fact *first = NULL;
+    size_t count[2] = {0};
+    for (size_t i = 0; i < facts->count; i++) {
+        struct fact *fact = &facts->at[i];
+        int side = is_input_of(fact, 1);
+        if (!side && !is_input_of(fact, 0)) continue;
+        if (fact->all[side] != gone->all[0] || strcmp(fact->module, gone->module) != 0) continue;
+        count[side]++;
+        if (side && !first) first = fact;
+    }
+    return count[0] == count[1] ? first : NULL;
+}
+
+/* What else the program says of the argument is said of the new name too. */
+static void call_argument(struct facts *facts, const struct fact *gone, const struct fact *fresh) {
+    const char *from = gone->where, *to = fresh->where, *module = gone->module;
+    for (size_t i = 0; i < facts->count; i++) {
+        struct fact *old = &facts->at[i];
+        if (!old->text[0] || old->text[1] || !is_of_argument(old->what)) continue;
+        if (strcmp(old->where, from) != 0 || strcmp(old->module, module) != 0) continue;
+        old->where = to;
+        for (size_t j = 0; j < facts->count; j++) {
+            struct fact *new = &facts->at[j];
+            if (new->text[0] || !new->text[1] || strcmp(new->what, old->what) != 0) continue;
+            if (strcmp(new->where, to) != 0 || strcmp(new->module, module) != 0) continue;
+            old->text[1] = new->text[1];
+            old->all[1] = new->all[1];
+            old->count[1] = new->count[1];
+            new->text[1] = NULL;
+        }
+    }
+}
+
+static const char *name_of_many(struct making *making, const char *first, size_t count) {
+    return count == 1 ? first : ids_report_text(making->texts, "%s and %zu more", first, count - 1);
+}
+
+/* Arguments of a program that have another name, or that stand elsewhere in a tree, and are of the same shape: one row
+ * for each program. */
+static int tell_renamed_arguments(struct making *making, struct facts *facts) {
+    for (size_t i = 0; i < facts->count; i++) {
+        const char *module = facts->at[i].module, *first[2] = {NULL};
+        size_t count = 0;
+        if (is_of_one_side(making, module)) continue;
+        for (size_t j = i; j < facts->count; j++) {
+            struct fact *gone = &facts->at[j];
+            if (!is_input_of(gone, 0) || strcmp(gone->module, module) != 0) continue;
+            const struct fact *fresh = same_input(facts, gone);
+            if (!fresh) continue;
+            if (!count++) first[0] = gone->where, first[1] = fresh->where;
+            call_argument(facts, gone, fresh);
+        }
+        if (!count) continue;
+        if (add(making, (struct ids_structure_row){"argument", module, name_of_many(making, first[0], count),
+                                                   name_of_many(making, first[1], count), (double)count, 0}))
+            return -1;
+    }
+    return 0;
+}
+
 static int look_at_facts(struct making *making) {
     struct facts facts = {0};
     if (!table_of(making, 0, "program_facts") || !table_of(making, 1, "program_facts"))
         return 0; /* a file without HLO says nothing of its programs */
-    int failed = add_facts(making, &facts, 0) || add_facts(making, &facts, 1);
+    int failed =
+        add_facts(making, &facts, 0) || add_facts(making, &facts, 1) || tell_renamed_arguments(making, &facts);
     for (size_t i = 0; i < facts.count && !failed; i++) {
         struct fact *fact = &facts.at[i];
         if (!fact->text[0] || is_of_one_side(making, fact->module)) continue;
         if (!strcmp(fact->what, "input")) making->knows_arguments = 1;
-        int is_same = fact->text[1] && !strcmp(fact->text[0], fact->text[1]) && fact->count[0] == fact->count[1];
-        if (is_same) continue;
+        if (is_same_fact(fact)) continue;
         struct fact *other = fact->text[1] ? fact : counterpart_of(&facts, fact);
         failed = tell_fact(making, fact, other);
         if (other && other != fact) other->text[1] = NULL; /* told */
@@ -213,6 +300,7 @@ static int look_at_facts(struct making *making) {
     }
     free(facts.at);
     ids_keymap_done(&facts.numbers);
+    ids_keymap_done(&facts.texts);
     return failed;
 }
 
@@ -320,92 +408,6 @@ static int tell_scope(struct making *making, const struct scope *scope) {
     return failed;
 }
 
-/* Up to the end of the part in which two paths differ first: "blocks/layer_2" of "blocks/layer_2/mlp". */
-static size_t differing_length(const char *path, const char *other) {
-    size_t length = 0;
-    while (path[length] && path[length] == other[length]) length++;
-    while (path[length] && path[length] != '/') length++;
-    return length;
-}
-
-/* Numbered scopes of one kind that side b calls otherwise, from the first to the last. */
-struct renumbered {
-    const char *first[2], *last[2];
-    size_t count;
-};
-
-/* By number: layer2 before layer12. */
-static int comes_before(const char *a, const char *b) {
-    size_t left = strlen(a), right = strlen(b);
-    return left != right ? left < right : strcmp(a, b) < 0;
-}
-
-/* Of all that differ in their numbers alone. */
-static uint64_t kind_of(const char *path) {
-    uint64_t key = 1;
-    for (; *path; path++) {
-        if (*path < '0' || *path > '9') key = ids_key_of(key, (uint64_t)*path);
-    }
-    return key;
-}
-
-struct renumberings {
-    struct renumbered *at;
-    size_t count, room;
-    struct ids_keymap kinds, told;
-};
-
-static int take_renumbered(struct renumberings *all, const char *from, const char *to) {
-    int is_new = ids_keymap_add(&all->told, hash(1, from), 1);
-    uint64_t *number = is_new > 0 ? ids_keymap_at(&all->kinds, kind_of(from)) : NULL;
-    if (!number) return is_new ? -1 : 0;
-    if (!*number) {
-        struct renumbered *place = IDS_PUSH(all->at, all->count, all->room);
-        if (!place) return -1;
-        *number = all->count;
-        *place = (struct renumbered){{from, to}, {from, to}, 0};
-    }
-    struct renumbered *one = &all->at[*number - 1];
-    one->count++;
-    if (comes_before(from, one->first[0])) one->first[0] = from, one->first[1] = to;
-    if (comes_before(one->last[0], from)) one->last[0] = from, one->last[1] = to;
-    return 0;
-}
-
-static int gather_renumbered(struct making *making, struct renumberings *all) {
-    for (size_t i = 0; i < making->ops->count; i++) {
-        const struct ids_match *match = &making->ops->at[i];
-        char from[IDS_SCOPE_BYTES], to[IDS_SCOPE_BYTES];
-        if (!match->a || !match->b || !strcmp(match->a->path, match->a->op_name)) continue;
-        ids_scope_of(match->a->op_name, from);
-        ids_scope_of(match->a->path, to);
-        if (!strcmp(from, to)) continue;
-        int length = (int)differing_length(from, to), length_to = (int)differing_length(to, from);
-        if (take_renumbered(all, ids_report_text(making->texts, "%.*s", length, from),
-                            ids_report_text(making->texts, "%.*s", length_to, to)))
-            return -1;
-    }
-    return 0;
-}
-
-static const char *range_of(struct making *making, const struct renumbered *one, int side) {
-    return one->count == 1 ? one->first[side]
-                           : ids_report_text(making->texts, "%s to %s", one->first[side], one->last[side]);
-}
-
-/* Layers that others shifted: without this row "layer_3" would be taken for the same one on both sides. */
-static int tell_renumbered(struct making *making) {
-    struct renumberings all = {0};
-    int failed = gather_renumbered(making, &all);
-    for (size_t i = 0; i < all.count && !failed; i++)
-        failed = add(making, (struct ids_structure_row){"renumbered", NULL, range_of(making, &all.at[i], 0),
-                                                        range_of(making, &all.at[i], 1), (double)all.at[i].count, 0});
-    free(all.at);
-    ids_keymap_done(&all.kinds);
-    ids_keymap_done(&all.told);
-    return failed;
-}
-
 static int most_time_first(const void *a, const void *b) {
     const struct ids_structure_row *left = a, *right = b;
     if (left->weight_ps != right->weight_ps) return left->weight_ps < right->weight_ps ? 1 : -1;
@@ -489,7 +491,7 @@ static int tell_like_change(struct making *making) {
 
 static int look_at_ops(struct making *making) {
     struct scopes scopes = {0};
-    int failed = tell_like_change(making) || tell_types(making) || tell_renumbered(making);
+    int failed = tell_like_change(making) || tell_types(making) || ids_tell_renumbered(making->ops, making->texts, making->structure);
     size_t first = making->structure->count;
     if (!failed) failed = gather_scopes(making, &scopes);
     for (size_t i = 0; i < scopes.count && !failed; i++) failed = tell_scope(making, &scopes.at[i]);
