@@ -1,7 +1,7 @@
 #include "lib/render/diff_markdown.h"
 
 #include "lib/compare/verdict_words.h"
-#include "lib/render/diff_waterfall.h"
+#include "lib/render/diff_notes.h"
 #include "lib/report/markdown.h"
 #include "lib/wire/shell_quote.h"
 
@@ -51,10 +51,11 @@ static double cell_number(const struct ids_table *table, size_t row, const char 
     return column < 0 ? NAN : ids_value_number(*ids_table_cell(table, row, column));
 }
 
-static void write_cause(struct ids_painter *painter, const struct ids_table *table, size_t row, int with_share) {
+static void write_cause(struct ids_painter *painter, const struct ids_diff *diff, const struct ids_table *table,
+                        size_t row, int with_share) {
     FILE *out = painter->out;
     char text[IDS_SIGNED_ROOM];
-    double share = cell_number(table, row, "share"), low = cell_number(table, row, "low");
+    double share = cell_number(table, row, "share");
     fprintf(out, "| %s | ", ids_signed(text, IDS_UNIT_TIME, cell_number(table, row, "change")));
     if (with_share && !isnan(share)) fprintf(out, "%.0f %%", round(share * 100) + 0.0);
     fputs(" | ", out);
@@ -62,11 +63,18 @@ static void write_cause(struct ids_painter *painter, const struct ids_table *tab
     fputs(" | ", out);
     ids_markdown_code(out, &painter->arena, ids_table_text(table, row, "cause"));
     fputs(" | ", out);
-    if (!isnan(low)) {
-        fprintf(out, "%s to ", ids_signed(text, IDS_UNIT_TIME, low));
-        fputs(ids_signed(text, IDS_UNIT_TIME, cell_number(table, row, "high")), out);
+    int is_cause = row < diff->waterfall.count; /* the last row may be what is unexplained */
+    fprintf(out, "%s |\n", is_cause ? ids_diff_interval(painter, &diff->waterfall.at[row].interval) : "");
+}
+
+static void write_notes(struct ids_painter *painter, const struct ids_diff *diff, size_t shown) {
+    size_t count;
+    const char *const *notes = ids_diff_notes(painter, diff, shown, &count);
+    for (size_t i = 0; i < count; i++) {
+        fputc('\n', painter->out);
+        ids_markdown_text(painter->out, &painter->arena, notes[i]);
+        fputc('\n', painter->out);
     }
-    fputs(" |\n", out);
 }
 
 static void write_causes(struct ids_painter *painter, const struct ids_diff *diff, int64_t top) {
@@ -79,8 +87,9 @@ static void write_causes(struct ids_painter *painter, const struct ids_diff *dif
     if (!count) return;
     fputs("\nWhere the change comes from:\n\n", painter->out);
     ids_markdown_head(painter->out, titles, are_numbers, sizeof titles / sizeof *titles);
-    while (shown < count && (!top || shown < (size_t)top)) write_cause(painter, table, shown++, with_shares);
+    while (shown < count && (!top || shown < (size_t)top)) write_cause(painter, diff, table, shown++, with_shares);
     if (shown < count) fprintf(painter->out, "\n%zu smaller causes are left out.\n", count - shown);
+    write_notes(painter, diff, shown < diff->waterfall.count ? shown : diff->waterfall.count);
 }
 
 int ids_render_diff_markdown(const struct ids_diff *diff, const struct ids_diff_render *how, int with_figures,

@@ -1,6 +1,6 @@
 #include "lib/render/diff_waterfall.h"
 
-#include "lib/compare/verdict_words.h"
+#include "lib/render/diff_notes.h"
 #include "lib/render/diff_tables.h"
 #include "lib/wire/shell_quote.h"
 
@@ -9,11 +9,6 @@
 
 #define FULL "\xe2\x96\x88"
 #define LIGHT "\xe2\x96\x91"
-
-/* From here on shares have a decimal place. */
-#define LAST_PERCENT 0.99
-/* So much of the change is worth a hint. */
-#define UNKNOWN_TOLD 0.1
 
 enum { BAR = 24, SHORT_BAR = 16, WIDE = 90, NARROW = 70, COLUMNS = 6, COMMAND_BYTES = 4352 };
 
@@ -55,49 +50,11 @@ static const char *bar(struct ids_painter *painter, const struct axis *axis, dou
     return ids_phrase_end(painter, &phrase);
 }
 
-static const char *signed_text(struct ids_painter *painter, double ps) {
-    char buffer[IDS_SIGNED_ROOM];
-    ids_signed(buffer, IDS_UNIT_TIME, ps);
-    const char *copy = ids_arena_copy(&painter->arena, buffer, strlen(buffer));
-    if (!copy) painter->out_of_memory = 1;
-    return copy ? copy : "";
-}
-
-/* A share of what may be chance says nothing. Steps that vary much leave the step time unsure, and yet one cause that
- * is sure may be the whole of the change. */
-int ids_diff_has_shares(const struct ids_diff *diff) {
-    const struct ids_waterfall *waterfall = &diff->waterfall;
-    enum ids_verdict verdict = ids_diff_verdict(diff);
-    double whole = fabs(waterfall->after_ps - waterfall->before_ps);
-    if (whole == 0 || verdict == IDS_VERDICT_SAME) return 0;
-    if (verdict != IDS_VERDICT_UNSURE && verdict != IDS_VERDICT_SINGLE_STEPS) return 1;
-    const struct ids_cause *first = waterfall->count ? &waterfall->at[0] : NULL;
-    if (!first || !(ids_cause_is_fact(first) || ids_interval_excludes_zero(&first->interval))) return 0;
-    for (size_t i = 0; i < waterfall->count; i++) {
-        if (fabs(waterfall->at[i].change_ps) > 2 * whole) return 0;
-    }
-    return 1;
-}
-
-/* Causes that are sure, and so much larger than what is left of them that shares of it say nothing. */
-static int do_causes_cancel(const struct ids_diff *diff) {
-    const struct ids_cause *first = diff->waterfall.count ? &diff->waterfall.at[0] : NULL;
-    return first && (ids_cause_is_fact(first) || ids_interval_excludes_zero(&first->interval));
-}
-
 static const char *share_text(struct ids_painter *painter, const struct ids_diff *diff, double part_ps) {
     struct ids_phrase phrase = ids_phrase_begin();
     if (!ids_diff_has_shares(diff)) return "";
     double share = round(part_ps / (diff->waterfall.after_ps - diff->waterfall.before_ps) * 100);
     ids_phrase_add(&phrase, "%.0f %%", share == 0 ? 0 : share);
-    return ids_phrase_end(painter, &phrase);
-}
-
-static const char *interval_text(struct ids_painter *painter, const struct ids_interval *interval) {
-    if (!interval->known) return "";
-    struct ids_phrase phrase = ids_phrase_begin();
-    ids_phrase_add(&phrase, "%s%s to %s", ids_interval_excludes_zero(interval) ? "" : "~ ",
-                   signed_text(painter, interval->mean.low), signed_text(painter, interval->mean.high));
     return ids_phrase_end(painter, &phrase);
 }
 
@@ -126,12 +83,12 @@ static void fill(struct ids_painter *painter, const struct ids_diff *diff, const
     for (size_t i = 0; i < shown + has_rest; i++) {
         int is_rest = i == shown;
         double change = is_rest ? waterfall->after_ps - at : waterfall->at[i].change_ps;
-        *cell++ = signed_text(painter, change);
+        *cell++ = ids_diff_signed(painter, change);
         *cell++ = share_text(painter, diff, change);
         *cell++ = bar(painter, &axis, at, at + change);
         *cell++ = is_rest ? shown < waterfall->count ? "others" : "unexplained" : waterfall->at[i].account;
         *cell++ = is_rest ? "" : cell_text(painter, table, i, "cause");
-        *cell++ = is_rest ? "" : interval_text(painter, &waterfall->at[i].interval);
+        *cell++ = is_rest ? "" : ids_diff_interval(painter, &waterfall->at[i].interval);
         at += change;
     }
     end_row(&cell, painter, &axis, "after", waterfall->after_ps);
@@ -147,67 +104,12 @@ static void write_next(struct ids_painter *painter, const struct ids_diff *diff,
             waterfall->at[0].account);
 }
 
-static int is_any_unsure(const struct ids_waterfall *waterfall, size_t shown) {
-    for (size_t i = 0; i < shown; i++) {
-        const struct ids_interval *interval = &waterfall->at[i].interval;
-        if (interval->known && !ids_interval_excludes_zero(interval)) return 1;
-    }
-    return 0;
-}
-
-/* Rounded down, so that 100 % is said only of all of it, to the picosecond. */
-static const char *explained_text(struct ids_painter *painter, const struct ids_waterfall *waterfall, double share) {
-    struct ids_phrase phrase = ids_phrase_begin();
-    int is_all = !llround(waterfall->unexplained_ps + waterfall->unlike_ps);
-    if (is_all)
-        ids_phrase_add(&phrase, "100 %%");
-    else if (share < LAST_PERCENT)
-        ids_phrase_add(&phrase, "%.0f %%", floor(share * 100));
-    else
-        ids_phrase_add(&phrase, "%.1f %%", fmin(floor(share * 1000) / 10, 99.9));
-    return ids_phrase_end(painter, &phrase);
-}
-
-/* Time of which a side recorded nothing, and which is a good part of the change, has a name in the stacks. */
-static void write_unknown(struct ids_painter *painter, const struct ids_diff *diff) {
-    const struct ids_waterfall *waterfall = &diff->waterfall;
-    double change = fabs(waterfall->after_ps - waterfall->before_ps);
-    if (!ids_diff_has_shares(diff) || fabs(waterfall->unknown_ps) < UNKNOWN_TOLD * change) return;
-    fputs("  ", painter->out);
-    ids_text_wrap(painter->out,
-                  "what the host did in that time is in no trace: record both sides with 'idsprof capture', which "
-                  "samples the stacks of Python unless --stacks 0 is given",
-                  2, 2, ids_painter_width(painter));
-}
-
-static void write_share(struct ids_painter *painter, const struct ids_diff *diff, size_t shown) {
-    const struct ids_waterfall *waterfall = &diff->waterfall;
-    double share = ids_explained_share(waterfall);
-    struct ids_phrase phrase = ids_phrase_begin();
-    if (ids_diff_has_shares(diff))
-        ids_phrase_add(&phrase, "%s of the change is explained", explained_text(painter, waterfall, share));
-    else
-        ids_phrase_add(&phrase, "%s",
-                       do_causes_cancel(diff) ? "the change is unsure: causes that are sure nearly cancel"
-                                              : "the change is unsure, and its causes may be chance");
-    if (llround(waterfall->unknown_ps))
-        ids_phrase_add(&phrase, "; in time of which nothing was recorded: %s",
-                       signed_text(painter, waterfall->unknown_ps));
-    if (is_any_unsure(waterfall, shown)) ids_phrase_add(&phrase, "; ~ the interval holds zero");
-    fputs("  ", painter->out);
-    ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 2, 2, ids_painter_width(painter));
-}
-
-/* What the table has no room for. */
-static void write_notes(struct ids_painter *painter, const struct ids_diff *diff, const struct ids_table *table,
-                        size_t shown) {
-    for (size_t i = 0; i < shown; i++) {
-        const char *note = cell_text(painter, table, i, "note");
-        struct ids_phrase phrase = ids_phrase_begin();
-        if (!*note) continue;
-        ids_phrase_add(&phrase, "%s: %s", ids_text_clean(&painter->arena, diff->waterfall.at[i].culprit), note);
+static void write_notes(struct ids_painter *painter, const struct ids_diff *diff, size_t shown) {
+    size_t count;
+    const char *const *notes = ids_diff_notes(painter, diff, shown, &count);
+    for (size_t i = 0; i < count; i++) {
         fputs("  ", painter->out);
-        ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 2, 2, ids_painter_width(painter));
+        ids_text_wrap(painter->out, notes[i], 2, 2, ids_painter_width(painter));
     }
 }
 
@@ -240,8 +142,6 @@ void ids_render_diff_waterfall(struct ids_painter *painter, const struct ids_dif
     fill(painter, diff, table, shown, has_rest, grid.cells);
     ids_painter_heading(painter, "where the change comes from");
     ids_painter_grid(painter, &grid);
-    write_share(painter, diff, shown);
-    write_notes(painter, diff, table, shown);
-    write_unknown(painter, diff);
+    write_notes(painter, diff, shown);
     write_next(painter, diff, path_b);
 }

@@ -8,7 +8,4 @@
 /* `top` causes, 0 all; what is left out is put together in one row. `path_b`: for the next command. */
 void ids_render_diff_waterfall(struct ids_painter *painter, const struct ids_diff *diff, const char *path_b);
 
-/* Whether the shares of causes are said: not of a change that may be chance. */
-int ids_diff_has_shares(const struct ids_diff *diff);
-
 #endif

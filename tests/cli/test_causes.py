@@ -13,7 +13,7 @@ from pathlib import Path
 
 SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
 sys.path[:0] = [str(SOURCE / 'tests' / 'truth' / 'compare'), str(SOURCE / 'tests' / 'truth'), str(SOURCE / 'tests' / 'support')]
-from judge import compared, is_called, structure_of, words_of  # noqa: E402
+from judge import compared, diff, is_called, structure_of, words_of  # noqa: E402
 from made_program import Noise, Op, layer, side, times_of, training  # noqa: E402
 from run import matches, rows  # noqa: E402
 
@@ -44,6 +44,9 @@ BLOCKS = [Op('part_%d.%d' % (number, block), 'jvp(blocks)/block_%d/part_%d' % (b
           for block in range(3) for number in range(6)]
 
 
+WIDE, SWAPPED = layer(1, 80, width=256), layer(2, 80, width=256)
+
+
 def unnamed(ops):
     return [replace(op, scope='jvp()' if 'jvp' in op.scope else 'x') for op in ops]
 
@@ -68,6 +71,8 @@ CASES = {
     'bf16': (BASE, training(us=24, dtype='bf16'), 'work.compute', r'bf16', -216, r'f32\S* .*bf16', {}),
     'a layer more': (BASE, training(5), 'work.compute', 'layer4', 130, 'layer4', {}),
     'a layer less': (training(5), BASE, 'work.compute', 'layer4', -130, 'layer4', {}),
+    'layers change places': (layer(0) + WIDE + layer(2) + layer(3), layer(0) + layer(1) + times_of(SWAPPED, 1.5) + layer(3), 'work.compute',
+                             r'layer2', 135, r'reordered layer1, layer2 layer2, layer1', {}),
     'Adam for SGD': (BASE, ADAM, 'work.compute', 'optimizer', 36, 'optimizer', {}),
     'a fusion is split': (CHAIN, SPLIT, 'work.compute', 'chain', 30, 'chain|split', {}),
     'ops without a scope': (unnamed(BASE), unnamed(ADAM), 'work.compute', r'adam_fusion|added', 36, r'^ops .*8 ops', {}),
@@ -120,24 +125,74 @@ def check_places(folder):
     """A function's place is that of the side on which it took the most time, and says so where it is the first one."""
     more, less = (side(folder, name, BASE, 800 + number, sleep_us=us, sleeper=f'$data.py:{line} load_batch')
                   for number, (name, us, line) in enumerate((('more', 60.0, 12), ('less', 30.0, 19))))
-    for a, b, words, of in ((more, less, 'load_batch (before: data.py:12)', 'before'), (less, more, 'load_batch (data.py:12)', 'after')):
+    for a, b, words, of in ((more, less, 'load_batch (old data.py:12)', 'before'), (less, more, 'load_batch (data.py:12)', 'after')):
         first = rows(compared(a, b), 'waterfall')[0]
         check(first['cause'] == words and first['place_of'] == of, 'a place of %s: said %s' % (of, first))
         parts = [part['where'] for part in rows(compared(a, b), 'parts') if part['part'] == first['account']]
         check(parts == ['data.py:12'], 'a place of the parts: %s' % parts)
+    call = side(folder, 'call', BASE, 802, sleep_us=60.0, pieces=((0, 'builtins hash', 0.95), (0, '', 0.05)))
+    line = side(folder, 'line', BASE, 803, sleep_us=30.0, pieces=((0, '', 1),))
+    first = rows(compared(call, line), 'waterfall')[0]
+    check(first['cause'] == 'load_batch (data.py:12, in hash)' and first['place_of'] == 'after', 'the same place: said %s' % first)
+
+
+CALLS = ((0, 'builtins len', 0.4), (0, 'str upper', 0.3), (1, '', 0.3))
+OTHER_CALLS = ((0, 'builtins str', 0.4), (0, 'str zfill', 0.3), (1, '', 0.3))
+LINES, OTHER_LINES = (tuple(zip(lines, ('', '', ''), (0.2, 0.3, 0.5))) for lines in ((0, 2, 7), (0, 3, 11)))
+ONE_CALL = ((0, 'builtins len', 1),)
+# What a function does before and after, who calls it then, and where it stands; what is said.
+FUNCTIONS = {
+    'another name': (CALLS, CALLS, 'fit', '$data.py:19 load_rows', 'load_rows (data.py:19), renamed from load_batch'),
+    'another name and file': (CALLS, CALLS, 'fit', '$rows.py:19 load_rows', 'load_rows (rows.py:19), renamed from load_batch in data.py'),
+    'another file': (CALLS, CALLS, 'fit', '$rows.py:19 load_batch', 'load_batch (rows.py:19), moved from data.py'),
+    'into a class': (CALLS, CALLS, 'fit', '$data.py:19 Rows.load', 'Rows.load (data.py:19), renamed from load_batch'),
+    'lines alone': (LINES, LINES, 'fit', '$data.py:19 load_rows', 'load_rows (data.py:26), renamed from load_batch'),
+    'other calls': (CALLS, OTHER_CALLS, 'fit', '$data.py:19 load_rows', None),
+    'other calls in another file': (CALLS, OTHER_CALLS, 'fit', '$rows.py:19 load_batch', 'load_batch (rows.py:19)'),
+    'other lines': (LINES, OTHER_LINES, 'fit', '$data.py:19 load_rows', None),
+    'one call alone': (ONE_CALL, ONE_CALL, 'fit', '$data.py:19 load_rows', None),
+    'another caller': (CALLS, CALLS, 'evaluate', '$data.py:19 load_rows', None),
+    'no samples': ((), (), 'fit', '$data.py:19 load_rows', None),
+}
 
 
 def check_renamed(folder):
-    """A function with another name, the only new one of its file and class, is the one that is gone from there."""
-    before = side(folder, 'old', BASE, 820, sleep_us=60.0, sleeper='$data.py:12 load_batch')
-    after = side(folder, 'new', BASE, 821, sleep_us=90.0, sleeper='$data.py:19 load_rows')
-    other = side(folder, 'other', BASE, 822, sleep_us=90.0, sleeper='$rows.py:19 load_rows')
-    first = rows(compared(before, after), 'waterfall')[0]
-    check(first['cause'] == 'load_rows, before load_batch (data.py:19)', 'a renamed function: said %s' % first)
-    another = side(folder, 'another', BASE, 823, sleep_us=90.0, sleeper='$data.py:19 Rows.load')
-    for name, place, after in (('load_rows', 'rows.py:19', other), ('Rows.load', 'data.py:19', another)):
-        found = [row['cause'] for row in rows(compared(before, after), 'waterfall')]
-        check(f'{name} ({place})' in found and 'load_batch (before: data.py:12)' in found, 'another function: said %s' % found)
+    """A function that is gone and one that is new are the same one where samples prove it, and else two causes."""
+    for number, (name, (before, after, caller, place, said)) in enumerate(FUNCTIONS.items()):
+        a = side(folder, 'old%d' % number, BASE, 820, sleep_us=60.0, pieces=before)
+        b = side(folder, 'new%d' % number, BASE, 821, sleep_us=90.0, pieces=after, sleeper=place, caller='$train.py:40 %s' % caller)
+        found = [row['cause'] for row in rows(compared(a, b), 'waterfall') if 'load' in row['cause']]
+        check(len(found) == (1 if said else 2), '%s: %d causes: %s' % (name, len(found), found))
+        check(said in found if said else not any('from' in cause for cause in found), '%s: said %s' % (name, found))
+
+
+def check_waits(folder):
+    """A wait that one side alone has comes before the function beside which the device works on the other side, and notes say so,
+    in Markdown too."""
+    sides = [side(folder, name, BASE, 830, sleep_us=60.0, sleeper='$data.py:12 tokenise', pieces=CALLS, **what)
+             for name, what in (('beside', {'is_beside': True}), ('waits', {'waiter': '$train.py:30 log_loss'}))]
+    for (a, b), words in ((sides, 'new, and the device no longer works while the host is in tokenise'),
+                          (sides[::-1], 'gone, and the device works while the host is in tokenise')):
+        told = rows(compared(a, b), 'waterfall')
+        check([row['culprit'] for row in told[:2]] == ['cudaStreamSynchronize', 'tokenise'], 'a wait: said %s' % [row['cause'] for row in told])
+        check(words in (told[0]['note'] or ''), 'a wait: noted %s' % told[0]['note'])
+        for output in (diff(a, b)[0], diff(a, b, '--markdown')[0]):
+            for note in ('cudaStreamSynchronize: %s' % words, 'of the change is explained'):
+                check(note in ' '.join(output.split()), 'a note: %r is not in %s' % (note, output))
+
+
+def check_arguments(folder):
+    """The order in which a program is compiled for several shapes, and the name of an argument, change nothing; how many shapes there
+    are does, and an argument that came."""
+    def state(name, shape, program=0):
+        return Op(name, None, 0, 'parameter', shape, program=program)
+
+    three = [state('x', 'f32[%d]' % count, number + 1) for number, count in enumerate((8, 16, 32))]
+    cases = ((three, three[::-1], []), (three, three[:2], ['input x']), ([state('x', 'f32[8]')], [state('batch', 'f32[8]')], ['argument jit_train_step x batch 1']),
+             ([state('x', 'f32[8]')], [state('a', 'f32[8]'), state('b', 'f32[8]')], ['input x', 'input a', 'input b']))
+    for number, (a, b, wanted) in enumerate(cases):
+        said = structure_of(compared(side(folder, 'g%d' % number, BASE + a, 840), side(folder, 'h%d' % number, BASE + b, 841)))
+        check(len(said) == len(wanted) and all(text.startswith(want) for text, want in zip(said, wanted)), 'arguments: %s for %s' % (said, wanted))
 
 
 def check_one_a_side(folder):
@@ -158,6 +213,8 @@ def main():
         check_one_a_side(folder)
         check_places(folder)
         check_renamed(folder)
+        check_waits(folder)
+        check_arguments(folder)
     print('\n'.join(failures))
     print('%d cases, %d failures' % (len(CASES), len(failures)))
     return failures != []

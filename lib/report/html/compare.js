@@ -80,7 +80,7 @@ ids.pages = {};
       const range = table.cell(row, "low") === null ? ""
         : ` (${signed(Number(table.cell(row, "low")), "s")} to ${signed(Number(table.cell(row, "high")), "s")})`;
       bars.push({ from: at, to: at + change, account, name: table.cell(row, "cause") || table.cell(row, "culprit"),
-                  words: signed(change, "s") + range, where: table.cell(row, "where") });
+                  words: signed(change, "s") + range, where: table.cell(row, "where"), note: table.cell(row, "note") });
       at += change;
     }
     bars.push({ from: 0, to: b, name: "after", words: ids.format(b, "s"), whole: true });
@@ -96,7 +96,7 @@ ids.pages = {};
           bar.account ? h("span", { class: "soft" }, ids.accountTitle(bar.account) + " ") : null, h("bdi", { title: bar.where ?? "" }, bar.name)),
         h("div", { class: "fall", role: "img", "aria-label": `${bar.name}: ${bar.words}` }, h("span", { class: kind,
           style: { left: percent(Math.max(0, x(left))), width: percent(Math.max(0.002, x(right) - Math.max(0, x(left)))) } })),
-        h("span", {}, bar.words));
+        h("span", {}, bar.words), bar.note ? h("div", { class: "soft note" }, h("bdi", {}, bar.note)) : null);
     };
     return h("figure", {}, h("figcaption", {}, h("strong", {}, "from before to after"),
       ` cause by cause; in brackets the ${ids.format(run.confidence ?? 0.99, "ratio")} interval where there is one.${
