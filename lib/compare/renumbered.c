@@ -102,22 +102,26 @@ static int is_in_order(const struct renumbered *at, size_t count) {
     return 1;
 }
 
-int ids_tell_renumbered(const struct ids_matches *ops, struct ids_report *texts, struct ids_structure *structure) {
+int ids_renumbered_find(const struct ids_matches *ops, struct ids_report *texts, struct ids_renumbered **ret_found,
+                        size_t *ret_count) {
     struct renumberings all = {0};
+    struct ids_renumbered *found = NULL;
+    size_t count = 0, room = 0;
     int failed = gather(ops, texts, &all);
     for (size_t from = 0, to; from < all.count && !failed; from = to) {
         const struct renumbered *at = &all.at[from];
         for (to = from + 1; to < all.count && all.at[to].kind == at->kind;) to++;
-        int in_order = is_in_order(at, to - from);
-        const char *(*words)(struct ids_report *, const struct renumbered *, size_t, int) = in_order ? range_of : list_of;
-        struct ids_structure_row *row = IDS_PUSH(structure->at, structure->count, structure->room);
-        failed = !row;
-        if (row)
-            *row = (struct ids_structure_row){in_order ? "renumbered" : "reordered", NULL,
-                                              words(texts, at, to - from, 0), words(texts, at, to - from, 1),
-                                              (double)(to - from), 0};
+        size_t of = to - from;
+        int in_order = is_in_order(at, of);
+        const char *(*words)(struct ids_report *, const struct renumbered *, size_t, int) =
+            in_order ? range_of : list_of;
+        struct ids_renumbered *place = IDS_PUSH(found, count, room);
+        failed = !place;
+        if (place) *place = (struct ids_renumbered){words(texts, at, of, 0), words(texts, at, of, 1), of, in_order};
     }
     free(all.at);
     ids_keymap_done(&all.told);
+    *ret_found = found;
+    *ret_count = count;
     return failed;
 }

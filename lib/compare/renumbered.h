@@ -2,11 +2,18 @@
 #ifndef IDS_LIB_COMPARE_RENUMBERED_H
 #define IDS_LIB_COMPARE_RENUMBERED_H
 
-#include "lib/compare/structure.h"
+#include "lib/compare/match.h"
 
-/* Layers that others shifted ("layer_2 to layer_11" are "layer_3 to layer_12"), or that changed places ("layer_2,
- * layer_3" are "layer_3, layer_2"), each kind as a row. Without it "layer_3" would be taken for the same one on both
- * sides. 0, or -1 when memory ran out. */
-int ids_tell_renumbered(const struct ids_matches *ops, struct ids_report *texts, struct ids_structure *structure);
+/* Layers of one kind. */
+struct ids_renumbered {
+    const char *before, *after; /* "layer_2 to layer_11" and "layer_3 to layer_12"; "layer_2, layer_3" and the like */
+    size_t count;
+    int is_in_order; /* others shifted them; else they changed places */
+};
+
+/* Without them "layer_3" would be taken for the same one on both sides. The caller frees *ret_found. 0, or -1 when
+ * memory ran out. */
+int ids_renumbered_find(const struct ids_matches *ops, struct ids_report *texts, struct ids_renumbered **ret_found,
+                        size_t *ret_count);
 
 #endif

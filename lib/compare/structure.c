@@ -456,6 +456,17 @@ static int tell_types(struct making *making) {
     return failed;
 }
 
+static int tell_renumbered(struct making *making) {
+    struct ids_renumbered *found = NULL;
+    size_t count = 0;
+    int failed = ids_renumbered_find(making->ops, making->texts, &found, &count);
+    for (size_t i = 0; i < count && !failed; i++)
+        failed = add(making, (struct ids_structure_row){found[i].is_in_order ? "renumbered" : "reordered", NULL,
+                                                        found[i].before, found[i].after, (double)found[i].count, 0});
+    free(found);
+    return failed;
+}
+
 /* How many ops changed their shapes alike. A batch comes in through an argument, and is called by the argument's
  * numbers: ops alone have other leading dimensions after another order of contraction too. */
 static size_t like_change_of(const struct making *making, struct ids_shape_change *ret_change) {
@@ -491,7 +502,7 @@ static int tell_like_change(struct making *making) {
 
 static int look_at_ops(struct making *making) {
     struct scopes scopes = {0};
-    int failed = tell_like_change(making) || tell_types(making) || ids_tell_renumbered(making->ops, making->texts, making->structure);
+    int failed = tell_like_change(making) || tell_types(making) || tell_renumbered(making);
     size_t first = making->structure->count;
     if (!failed) failed = gather_scopes(making, &scopes);
     for (size_t i = 0; i < scopes.count && !failed; i++) failed = tell_scope(making, &scopes.at[i]);

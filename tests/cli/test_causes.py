@@ -187,11 +187,16 @@ def check_arguments(folder):
     def state(name, shape, program=0):
         return Op(name, None, 0, 'parameter', shape, program=program)
 
-    three = [state('x', 'f32[%d]' % count, number + 1) for number, count in enumerate((8, 16, 32))]
-    cases = ((three, three[::-1], []), (three, three[:2], ['input x']), ([state('x', 'f32[8]')], [state('batch', 'f32[8]')], ['argument jit_train_step x batch 1']),
-             ([state('x', 'f32[8]')], [state('a', 'f32[8]'), state('b', 'f32[8]')], ['input x', 'input a', 'input b']))
+    def compiled(*counts):
+        return [op for number, count in enumerate(counts)
+                for op in [state('x', 'f32[%d]' % count, number + 1)] + [replace(op, program=number + 1) for op in layer(0)]]
+
+    cases = ((compiled(8, 16, 32), compiled(32, 8, 16), []),
+             (compiled(8, 16, 32), compiled(8, 16), ['input x f32[8], f32[16], f32[32] f32[8], f32[16] 1']),
+             (BASE + [state('x', 'f32[8]')], BASE + [state('batch', 'f32[8]')], ['argument jit_train_step x batch 1']),
+             (BASE + [state('x', 'f32[8]')], BASE + [state('a', 'f32[8]'), state('b', 'f32[8]')], ['input x', 'input a', 'input b']))
     for number, (a, b, wanted) in enumerate(cases):
-        said = structure_of(compared(side(folder, 'g%d' % number, BASE + a, 840), side(folder, 'h%d' % number, BASE + b, 841)))
+        said = structure_of(compared(side(folder, 'g%d' % number, a, 840), side(folder, 'h%d' % number, b, 841)))
         check(len(said) == len(wanted) and all(text.startswith(want) for text, want in zip(said, wanted)), 'arguments: %s for %s' % (said, wanted))
 
 

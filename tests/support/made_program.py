@@ -106,8 +106,8 @@ def write(path, ops, seed, noise=Noise(), module='jit_train_step', sleep_us=0.0,
                 continue
             us = mean * abs(rng.gauss(1, noise.step))
             number += 1
-            (others if op.beside else kernels).append('%dns %dns %s hlo_op=%s hlo_module=%s correlation_id=%d' % (
-                round(1000 * at), round(1000 * us), op.name, op.name, module, number))
+            (others if op.beside else kernels).append('%dns %dns %s hlo_op=%s hlo_module=%s%s correlation_id=%d' % (
+                round(1000 * at), round(1000 * us), op.name, op.name, module, ' program_id=%d' % op.program if op.program else '', number))
             host.append('%dns 100ns launch correlation_id=%d' % (round(1000 * (begin + slept)) + 2 * (number % 1000), number))
             at += 0 if op.beside else us
         if waiter:
