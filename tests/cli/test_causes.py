@@ -148,6 +148,8 @@ FUNCTIONS = {
     'into a class': (CALLS, CALLS, 'fit', '$data.py:19 Rows.load', 'Rows.load (data.py:19), renamed from load_batch'),
     'lines alone': (LINES, LINES, 'fit', '$data.py:19 load_rows', 'load_rows (data.py:26), renamed from load_batch'),
     'other calls': (CALLS, OTHER_CALLS, 'fit', '$data.py:19 load_rows', None),
+    'other calls on its lines': (tuple((line, 'builtins len', share) for line, _, share in LINES), tuple((line, 'builtins str', share) for line, _, share in LINES),
+                                 'fit', '$data.py:19 load_rows', None),
     'other calls in another file': (CALLS, OTHER_CALLS, 'fit', '$rows.py:19 load_batch', 'load_batch (rows.py:19)'),
     'other lines': (LINES, OTHER_LINES, 'fit', '$data.py:19 load_rows', None),
     'one call alone': (ONE_CALL, ONE_CALL, 'fit', '$data.py:19 load_rows', None),
@@ -181,11 +183,20 @@ def check_waits(folder):
                 check(note in ' '.join(output.split()), 'a note: %r is not in %s' % (note, output))
 
 
+def check_waits_for_core(folder):
+    """What a function waits for a core is none of its own time, in which the device works no longer."""
+    pieces = ((0, 'builtins len', 0.5), (0, 'python wait_for_core', 0.5))
+    a = side(folder, 'quiet', BASE, 832, sleep_us=60.0, sleeper='$data.py:12 tokenise', pieces=CALLS, is_beside=True)
+    b = side(folder, 'loaded', BASE, 833, sleep_us=60.0, sleeper='$data.py:12 tokenise', pieces=pieces)
+    notes = [row['note'] or '' for row in rows(compared(a, b), 'waterfall') if row['culprit'] == 'tokenise']
+    check(notes and 'the device no longer works meanwhile' in notes[0], 'a wait for a core: noted %s' % notes)
+
+
 def check_arguments(folder):
     """The order in which a program is compiled for several shapes, and the name of an argument, change nothing; how many shapes there
     are does, and an argument that came."""
-    def state(name, shape, program=0):
-        return Op(name, None, 0, 'parameter', shape, program=program)
+    def state(name, shape, program=0, donated=False):
+        return Op(name, None, 0, 'parameter', shape, program=program, donated=donated)
 
     def compiled(*counts):
         return [op for number, count in enumerate(counts)
@@ -194,9 +205,11 @@ def check_arguments(folder):
     cases = ((compiled(8, 16, 32), compiled(32, 8, 16), []),
              (compiled(8, 16, 32), compiled(8, 16), ['input x f32[8], f32[16], f32[32] f32[8], f32[16] 1']),
              (BASE + [state('x', 'f32[8]')], BASE + [state('batch', 'f32[8]')], ['argument jit_train_step x batch 1']),
+             (BASE + [state('x', 'f32[8]', 0, True)], BASE + [state('batch', 'f32[8]', 0, True)], ['argument jit_train_step x batch 1']),
              (BASE + [state('x', 'f32[8]')], BASE + [state('a', 'f32[8]'), state('b', 'f32[8]')], ['input x', 'input a', 'input b']))
     for number, (a, b, wanted) in enumerate(cases):
-        said = structure_of(compared(side(folder, 'g%d' % number, a, 840), side(folder, 'h%d' % number, b, 841)))
+        found = structure_of(compared(side(folder, 'g%d' % number, a, 840), side(folder, 'h%d' % number, b, 841)))
+        said = [text for text in found if not text.startswith('executions')]
         check(len(said) == len(wanted) and all(text.startswith(want) for text, want in zip(said, wanted)), 'arguments: %s for %s' % (said, wanted))
 
 
@@ -219,6 +232,7 @@ def main():
         check_places(folder)
         check_renamed(folder)
         check_waits(folder)
+        check_waits_for_core(folder)
         check_arguments(folder)
     print('\n'.join(failures))
     print('%d cases, %d failures' % (len(CASES), len(failures)))
