@@ -25,6 +25,7 @@ struct ids_cause {
     const char *account;         /* "host.python" */
     const char *culprit, *where; /* the reports' words, of a scope its name; NULL: nobody is known */
     const char *source;          /* the line of an op's source, of several the one that tells most; NULL: not known */
+    const char *call_before;               /* what side a called in its place, in the same function; NULL */
     const char *name_before, *file_before; /* of a function that side a has under another name, in another file */
     int is_place_before;         /* `where` and `source` are side a's: in side b's files something else stands there */
     const struct ids_match *match; /* of an op that both sides have; NULL: none */

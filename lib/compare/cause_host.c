@@ -16,14 +16,14 @@
 
 /* ---- how long the host is in it ---- */
 
-/* Per step, whether a device waits for it or not. What it calls, itself too, is part of it; but not a wait for a core,
- * which is a culprit of its own. */
-static double sampled_ps(const struct ids_sampled_calls *calls, const struct ids_function *function) {
+/* Per step, whether a device waits for it or not. What it calls, itself too, is part of it; a wait for a core, which is
+ * a culprit of its own, where that is asked for. */
+static double sampled_ps(const struct ids_sampled_calls *calls, const struct ids_function *function, int with_waits) {
     double sum = 0;
     int within = INT_MAX;
     for (size_t i = 0; i < calls->count; i++) {
         const struct ids_sampled_call *call = &calls->at[i];
-        if (call->depth > within && ids_is_wait_for_machine(call->call)) sum -= call->total_ps;
+        if (call->depth > within && !with_waits && ids_is_wait_for_machine(call->call)) sum -= call->total_ps;
         if (call->depth > within) continue;
         within = INT_MAX;
         if (!ids_is_function(function, call->call, call->file)) continue;
@@ -68,15 +68,24 @@ static void blame_wait(const struct ids_entries *entries, struct ids_cause *wait
 
 /* The host is in it as long as on the side on which the device waits less for it: there the device works meanwhile. Of
  * a loop, whose time is that of all that it calls, nobody can tell. */
-static const char *exposed_text(const struct ids_entries *entries, const struct ids_cause *cause,
-                                const struct ids_function functions[2]) {
+static int is_exposed(const struct ids_cause *cause, const double times[2]) {
     double change = fabs(cause->change_ps);
-    double times[] = {sampled_ps(&entries->sampled[0], &functions[0]),
-                      sampled_ps(&entries->sampled[1], &functions[1])};
     int side = cause->change_ps > 0; /* that waits for it */
     double waited = side ? cause->b_ps : cause->a_ps;
-    if (times[side] - times[!side] > OWN * change || times[!side] < (1 - OWN) * change) return NULL;
-    if (waited < (1 - OWN) * times[side]) return NULL;
+    if (times[side] - times[!side] > OWN * change || times[!side] < (1 - OWN) * change) return 0;
+    return waited >= (1 - OWN) * times[side];
+}
+
+static const char *exposed_text(const struct ids_entries *entries, const struct ids_cause *cause,
+                                const struct ids_function functions[2]) {
+    double times[2] = {0};
+    int side = cause->change_ps > 0, exposed = 0;
+    /* What watches a clock takes as long with waits for a core, and what computes as long without. */
+    for (int with_waits = 1; with_waits >= 0 && !exposed; with_waits--) {
+        for (int of = 0; of < 2; of++) times[of] = sampled_ps(&entries->sampled[of], &functions[of], with_waits);
+        exposed = is_exposed(cause, times);
+    }
+    if (!exposed) return NULL;
     struct ids_cause *wait = wait_of(entries, side);
     if (wait) blame_wait(entries, wait, cause);
     const char *who =

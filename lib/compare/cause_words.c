@@ -36,6 +36,8 @@ static const char *shapes_text(struct ids_report *texts, const struct ids_match 
 static const char *single_text(struct ids_report *texts, const struct ids_cause *cause) {
     const char *line = line_of(cause);
     if (!cause->where) return cause->culprit;
+    if (cause->call_before)
+        return ids_report_text(texts, "%s (%s), in place of %s", cause->culprit, cause->where, cause->call_before);
     if (cause->name_before || cause->file_before)
         return ids_report_text(texts, "%s (%s), %s from %s%s%s", cause->culprit, cause->where,
                                cause->name_before ? "renamed" : "moved", cause->name_before ? cause->name_before : "",
