@@ -146,7 +146,7 @@ static int add_run(struct ids_entries *entries, int side, size_t r) {
     const struct ids_side_run *run = &of->runs[r];
     double weight = run->weight, steps = run->steps ? (double)run->steps->row_count : NAN;
     struct ids_ledger_row row;
-    for (size_t at = 0; ids_ledger_next(run, &at, &row);) {
+    for (struct ids_ledger_reading at = ids_ledger_begin(run); ids_ledger_next(&at, &row);) {
         const struct ids_item *item = item_of(entries, side, &row);
         if (ids_is_slice(entries->options) && !item) continue; /* the ops that were matched are those of the slice */
         int is_gone = !side && item && !match_of(entries, side, &row);

@@ -30,7 +30,7 @@ static int add_run(struct culprits *culprits, const struct ids_side *side, const
                    const char *account, double scale, int is_b) {
     struct ids_ledger_row row;
     if (!ids_ledger_is_comparable(side, run)) return 0;
-    for (size_t at = 0; ids_ledger_next(run, &at, &row);) {
+    for (struct ids_ledger_reading at = ids_ledger_begin(run); ids_ledger_next(&at, &row);) {
         if (!row.culprit || strcmp(row.account, account) != 0) continue;
         struct ids_culprit *culprit = culprit_named(culprits, row.culprit);
         if (!culprit) return -1;

@@ -6,28 +6,35 @@ int ids_ledger_is_comparable(const struct ids_side *side, const struct ids_side_
     return side->per_step || !run->steps;
 }
 
-static const char *text_at(const struct ids_table *table, size_t row, const char *id) {
-    int column = ids_table_column(table, id);
-    const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(table, row, column);
-    return cell && !cell->missing && cell->unit == IDS_UNIT_NONE ? cell->text : NULL;
+static const char *text_at(const struct ids_table *table, size_t row, int column) {
+    const char *text = ids_table_text_at(table, row, column);
+    return *text ? text : NULL;
 }
 
-static double time_at(const struct ids_table *table, size_t row, const char *id) {
-    int column = ids_table_column(table, id);
+static double time_at(const struct ids_table *table, size_t row, int column) {
     return column < 0 ? NAN : ids_value_number(*ids_table_cell(table, row, column));
 }
 
-int ids_ledger_next(const struct ids_side_run *run, size_t *at, struct ids_ledger_row *ret_row) {
+struct ids_ledger_reading ids_ledger_begin(const struct ids_side_run *run) {
     const struct ids_table *ledger = ids_report_find_table(run->report, "ledger");
-    for (; ledger && *at < ledger->row_count; ++*at) {
-        *ret_row = (struct ids_ledger_row){.account = text_at(ledger, *at, "account"),
-                                           .culprit = text_at(ledger, *at, "culprit"),
-                                           .where = text_at(ledger, *at, "where"),
-                                           .per_step_ps = time_at(ledger, *at, "per_step"),
-                                           .deviation_ps = time_at(ledger, *at, "sd")};
-        if (!ret_row->account || isnan(ret_row->per_step_ps)) continue;
-        ++*at;
-        return 1;
+    return (struct ids_ledger_reading){.ledger = ledger,
+                                       .account = ids_table_column(ledger, "account"),
+                                       .culprit = ids_table_column(ledger, "culprit"),
+                                       .where = ids_table_column(ledger, "where"),
+                                       .per_step = ids_table_column(ledger, "per_step"),
+                                       .deviation = ids_table_column(ledger, "sd")};
+}
+
+int ids_ledger_next(struct ids_ledger_reading *reading, struct ids_ledger_row *ret_row) {
+    const struct ids_table *ledger = reading->ledger;
+    while (ledger && reading->at < ledger->row_count) {
+        size_t at = reading->at++;
+        *ret_row = (struct ids_ledger_row){.account = text_at(ledger, at, reading->account),
+                                           .culprit = text_at(ledger, at, reading->culprit),
+                                           .where = text_at(ledger, at, reading->where),
+                                           .per_step_ps = time_at(ledger, at, reading->per_step),
+                                           .deviation_ps = time_at(ledger, at, reading->deviation)};
+        if (ret_row->account && !isnan(ret_row->per_step_ps)) return 1;
     }
     return 0;
 }

@@ -13,7 +13,14 @@ struct ids_ledger_row {
 
 /* A ledger is of the steps where a run has them: where the comparison is per window, that run's says nothing. */
 int ids_ledger_is_comparable(const struct ids_side *side, const struct ids_side_run *run);
-/* The row at *at, which moves on. 0: that was all, or there is no ledger. */
-int ids_ledger_next(const struct ids_side_run *run, size_t *at, struct ids_ledger_row *ret_row);
+/* Where a reading stands. */
+struct ids_ledger_reading {
+    const struct ids_table *ledger; /* NULL: there is none */
+    int account, culprit, where, per_step, deviation; /* its columns; less than 0: it has not got it */
+    size_t at;
+};
+struct ids_ledger_reading ids_ledger_begin(const struct ids_side_run *run);
+/* The next row. 0: that was all. */
+int ids_ledger_next(struct ids_ledger_reading *reading, struct ids_ledger_row *ret_row);
 
 #endif

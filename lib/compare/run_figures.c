@@ -47,7 +47,7 @@ static int is_of_host(const char *account) {
 static int add_ledger(struct gathering *gathering, const struct ids_side_run *run) {
     struct ids_ledger_row row;
     char name[NAME_BYTES];
-    for (size_t at = 0; ids_ledger_next(run, &at, &row);) {
+    for (struct ids_ledger_reading at = ids_ledger_begin(run); ids_ledger_next(&at, &row);) {
         if (add(gathering, IDS_FIGURE_ACCOUNT, row.account, row.per_step_ps)) return -1;
         if (!row.culprit || !is_of_host(row.account)) continue;
         snprintf(name, sizeof name, "%s: %s", row.account, row.culprit);

@@ -154,15 +154,16 @@ static int culprit_matches(const struct ids_ledger_row *row, const char *pattern
 static const char *of_account(const struct ids_subject *subject, const struct ids_side_run *run,
                               struct ids_report *texts, double *ret_value) {
     struct ids_ledger_row row;
-    size_t at = 0, found = 0;
+    struct ids_ledger_reading reading = ids_ledger_begin(run);
+    size_t found = 0;
     *ret_value = 0;
-    while (ids_ledger_next(run, &at, &row)) {
+    while (ids_ledger_next(&reading, &row)) {
         if (fnmatch(subject->account, row.account, 0) != 0) continue;
         if (subject->pattern && !culprit_matches(&row, subject->pattern)) continue;
         *ret_value += row.per_step_ps;
         found++;
     }
-    if (!at) return "the run has no ledger";
+    if (!reading.at) return "the run has no ledger";
     if (found || !subject->pattern) return NULL; /* an account that took no time has no rows */
     return ids_report_text(texts, "nothing in %s is called '%s'", subject->account, subject->pattern);
 }
