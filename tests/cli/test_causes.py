@@ -134,6 +134,10 @@ def check_places(folder):
     line = side(folder, 'line', BASE, 803, sleep_us=30.0, pieces=((0, '', 1),))
     first = rows(compared(call, line), 'waterfall')[0]
     check(first['cause'] == 'load_batch (data.py:12, in hash)' and first['place_of'] == 'after', 'the same place: said %s' % first)
+    mostly = side(folder, 'mostly', BASE, 804, sleep_us=60.0, pieces=((0, '', 0.7), (1, '', 0.3)))
+    less = side(folder, 'partly', BASE, 805, sleep_us=30.0, pieces=((0, '', 0.3), (1, '', 0.7)))
+    first = rows(compared(mostly, less), 'waterfall')[0]
+    check(first['cause'] == 'load_batch (data.py:12)', 'a line that samples saw on both sides: said %s' % first)
 
 
 CALLS = ((0, 'builtins len', 0.4), (0, 'str upper', 0.3), (1, '', 0.3))
@@ -168,6 +172,24 @@ def check_renamed(folder):
         check(said in found if said else not any('from' in cause for cause in found), '%s: said %s' % (name, found))
 
 
+def check_modules(folder):
+    """Each file has a module, which is no function that moves."""
+    a, b = (side(folder, name, BASE, 824, sleep_us=us, pieces=CALLS, sleeper='$%s <module>' % place)
+            for name, us, place in (('one', 60.0, 'data.py:12'), ('two', 90.0, 'rows.py:19')))
+    found = [row['cause'] for row in rows(compared(a, b), 'waterfall') if 'module' in row['cause']]
+    check(found and not any('moved' in cause for cause in found), 'a module: said %s' % found)
+
+
+def check_replaced(folder):
+    """What a function of the program calls instead of something else is one cause; in another function it is another one."""
+    before = side(folder, 'stream', BASE, 826, waiter='$train.py:30 log_loss')
+    for name, waiter, count in (('here', '$train.py:33 log_loss', 1), ('elsewhere', '$train.py:33 save', 2)):
+        after = side(folder, name, BASE, 827, waiter=waiter, wait='cudaEventSynchronize', wake_us=20)
+        found = [row['cause'] for row in rows(compared(before, after), 'waterfall') if row['account'] == 'host.sync' and 'Synchronize' in row['cause']]
+        said = 'cudaEventSynchronize (train.py:33 log_loss), in place of cudaStreamSynchronize'
+        check(found == [said] if count == 1 else len(found) == 2, 'a call instead (%s): said %s' % (name, found))
+
+
 def check_waits(folder):
     """A wait that one side alone has comes before the function beside which the device works on the other side, and notes say so,
     in Markdown too."""
@@ -184,12 +206,13 @@ def check_waits(folder):
 
 
 def check_waits_for_core(folder):
-    """What a function waits for a core is none of its own time, in which the device works no longer."""
+    """Whether a function waits for a core on one side or not, the device no longer works beside it."""
     pieces = ((0, 'builtins len', 0.5), (0, 'python wait_for_core', 0.5))
-    a = side(folder, 'quiet', BASE, 832, sleep_us=60.0, sleeper='$data.py:12 tokenise', pieces=CALLS, is_beside=True)
-    b = side(folder, 'loaded', BASE, 833, sleep_us=60.0, sleeper='$data.py:12 tokenise', pieces=pieces)
-    notes = [row['note'] or '' for row in rows(compared(a, b), 'waterfall') if row['culprit'] == 'tokenise']
-    check(notes and 'the device no longer works meanwhile' in notes[0], 'a wait for a core: noted %s' % notes)
+    for number, (before, after) in enumerate(((CALLS, pieces), (pieces, CALLS))):
+        a = side(folder, 'quiet%d' % number, BASE, 832, sleep_us=60.0, sleeper='$data.py:12 tokenise', pieces=before, is_beside=True)
+        b = side(folder, 'loaded%d' % number, BASE, 833, sleep_us=60.0, sleeper='$data.py:12 tokenise', pieces=after)
+        notes = [row['note'] or '' for row in rows(compared(a, b), 'waterfall') if row['culprit'] == 'tokenise']
+        check(notes and 'the device no longer works meanwhile' in notes[0], 'a wait for a core (%d): noted %s' % (number, notes))
 
 
 def check_arguments(folder):
@@ -231,6 +254,8 @@ def main():
         check_one_a_side(folder)
         check_places(folder)
         check_renamed(folder)
+        check_modules(folder)
+        check_replaced(folder)
         check_waits(folder)
         check_waits_for_core(folder)
         check_arguments(folder)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 STEPS = 12
 GAP_US = 4  # before the first op of a step: its launch
-WAKE_US = 6  # from the end of a step to that of the wait for it
 
 
 @dataclass(frozen=True)
@@ -76,9 +75,10 @@ def sampled(begin_ns, length_ns, sleeper, caller, pieces):
         begin_ns += piece_ns
 
 
-def write(path, ops, seed, noise=Noise(), module='jit_train_step', sleep_us=0.0, sleeper='$data.py:12 load_batch', caller='$train.py:40 fit', pieces=(), waiter='', is_beside=False):
+def write(path, ops, seed, noise=Noise(), module='jit_train_step', sleep_us=0.0, sleeper='$data.py:12 load_batch', caller='$train.py:40 fit', pieces=(), waiter='', wait='cudaStreamSynchronize', wake_us=6, is_beside=False):
     """One recording. `sleep_us`: what a function of the program takes before each step, or beside its device; `pieces`: what samples of
-    its stack saw, as lines below its place, calls and shares of its time; `waiter`: a function that waits for each step."""
+    its stack saw, as lines below its place, calls and shares of its time; `waiter`: a function that waits for each step, in the call `wait`,
+    which ends `wake_us` after it."""
     rng = random.Random(seed)
     run = rng.gauss(1, noise.run)
     means = [op.us * run * rng.gauss(1, noise.own) for op in ops]
@@ -112,8 +112,8 @@ def write(path, ops, seed, noise=Noise(), module='jit_train_step', sleep_us=0.0,
             at += 0 if op.beside else us
         if waiter:
             waits_us = begin + slept + 2
-            at += WAKE_US
-            frames += ['%dns %dns "%s"' % (1000 * waits_us, 1000 * (at - waits_us), call) for call in (waiter, 'cudaStreamSynchronize')]
+            at += wake_us
+            frames += ['%dns %dns "%s"' % (1000 * waits_us, 1000 * (at - waits_us), call) for call in (waiter, wait)]
         marks.append('%dns %dns %d' % (round(1000 * begin), round(1000 * at) - round(1000 * begin), step))
     lines += ['plane /device:GPU:0', 'line 1 "Stream #1(Kernel)"', *kernels, 'line 2 Steps', *marks,
               *(['line 3 "Stream #2(Kernel)"', *others] if others else []), 'plane /host:CPU', 'line 100 python',
