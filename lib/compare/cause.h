@@ -25,9 +25,9 @@ struct ids_cause {
     const char *account;         /* "host.python" */
     const char *culprit, *where; /* the reports' words, of a scope its name; NULL: nobody is known */
     const char *source;          /* the line of an op's source, of several the one that tells most; NULL: not known */
-    const char *call_before;               /* what side a called in its place, in the same function; NULL */
+    const char *call_before;     /* what side a called in its place, in the same function; NULL */
     const char *name_before, *file_before; /* of a function that side a has under another name, in another file */
-    int is_place_before;         /* `where` and `source` are side a's: in side b's files something else stands there */
+    int is_place_before; /* `where` and `source` are side a's: in side b's files something else stands there */
     const struct ids_match *match; /* of an op that both sides have; NULL: none */
     const char *note;              /* what samples of stacks say of a function of the program; NULL */
     int is_in_a, is_in_b;
@@ -61,8 +61,8 @@ int ids_cause_is_fact(const struct ids_cause *cause);
 /* What is left of a change after what the spread alone can make of it: c³ / (c² + e²) of a change c whose error e is
  * three standard errors. (Over the steps of one recording it is one: what a single step cost was there.) What the
  * program itself says counts half as much again: where ops came or were replaced others became slower for it, which
- * share the cores, the memory and its cache with them; where they are seen to, that time counts too. So does what a wait
- * keeps the device from. Many small ones put together are no cause: 0. */
+ * share the cores, the memory and its cache with them; where they are seen to, that time counts too. So does what a
+ * wait keeps the device from. Many small ones put together are no cause: 0. */
 double ids_cause_rank(const struct ids_cause *cause, int by_run);
 /* Its interval holds zero, and it is no fact, nor a function of the program in which one side alone has time: few steps
  * have it, but they had it. */

@@ -309,11 +309,12 @@ static int is_old_place(const struct ids_entries *entries, const struct ids_entr
 }
 
 /* A function is told by its place where it took the most time: what it no longer does stands in the file as it was
- * before. With a new name it has its new place. */
+ * before. What has another name now has its new place. */
 static void choose_place(const struct ids_entries *entries, struct ids_entry *entry) {
     struct ids_cause *cause = &entry->cause;
     if (cause->kind != IDS_CAUSE_CULPRIT) return;
-    int side = entry->where[1] && (cause->name_before || cause->file_before || cause->call_before || !(entry->where[0] && cause->a_ps > cause->b_ps));
+    int is_new = cause->name_before || cause->file_before || cause->call_before;
+    int side = entry->where[1] && (is_new || !(entry->where[0] && cause->a_ps > cause->b_ps));
     cause->where = entry->where[side];
     cause->is_place_before = !side && is_old_place(entries, entry);
 }

@@ -74,7 +74,8 @@ static const struct ids_table_def waterfall_def = {
     "one dimension of the model changed), launches (of several programs by one function), others (many small ones of "
     "an account), even (what all ops became slower or faster by), host (all time of the host, where the Python tracer"
     " recorded one side alone), account (without culprits). place_of: whose files where and source speak of; before "
-    "for what went or takes less time now. note: what samples of stacks say of a function of the program, or of a wait.",
+    "for what went or takes less time now. note: what samples of stacks say of a function of the program, or of a "
+    "wait.",
     0};
 
 static const struct ids_column_def structure_columns[] = {
@@ -91,7 +92,8 @@ static const struct ids_table_def structure_def = {
     COUNT_OF(structure_columns),
     "What the two sides compute differently, by their compiled programs, which is certain whatever the times are. "
     "what: program, renamed; renumbered: a numbered scope that side b calls otherwise, because others came or went "
-    "before it; reordered: numbered scopes that changed places; argument: one of the same shape that has another name or "
+    "before it; reordered: numbered scopes that changed places; argument: one of the same shape that has another name "
+    "or "
     "place in a tree; of a program's HLO (the report's table program_facts) input, donated, sharding, "
     "collective, groups, custom_call, remat; batch or element_type where nearly all shapes changed alike; dimension "
     "where one changed in several ops; of the ops of a scope ops (how many), shape, executions, computation (other "

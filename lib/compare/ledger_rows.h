@@ -15,7 +15,7 @@ struct ids_ledger_row {
 int ids_ledger_is_comparable(const struct ids_side *side, const struct ids_side_run *run);
 /* Where a reading stands. */
 struct ids_ledger_reading {
-    const struct ids_table *ledger; /* NULL: there is none */
+    const struct ids_table *ledger;                   /* NULL: there is none */
     int account, culprit, where, per_step, deviation; /* its columns; less than 0: it has not got it */
     size_t at;
 };

@@ -189,8 +189,7 @@ static int find_crossing(const struct middle *middle, size_t *ret_i, size_t *ret
     for (size_t i = 0; i < middle->a_count; i++) {
         for (size_t j = 0; j < middle->b_count && !middle->to[i]; j++) {
             int common = middle->from[j] ? 0 : in_common(&middle->a[i], &middle->b[j]);
-            size_t larger =
-                middle->a[i].count > middle->b[j].count ? middle->a[i].count : middle->b[j].count;
+            size_t larger = middle->a[i].count > middle->b[j].count ? middle->a[i].count : middle->b[j].count;
             if (common <= most || 2 * (size_t)common <= larger) continue;
             most = common;
             *ret_i = i;

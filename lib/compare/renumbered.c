@@ -75,8 +75,8 @@ static int gather(const struct ids_matches *ops, struct ids_report *texts, struc
         if (!is_new) continue;
         struct renumbered *place = IDS_PUSH(all->at, all->count, all->room);
         if (!place) return -1;
-        *place = (struct renumbered){
-            kind_of(from), {ids_report_text(texts, "%s", from), ids_report_text(texts, "%s", to)}};
+        *place =
+            (struct renumbered){kind_of(from), {ids_report_text(texts, "%s", from), ids_report_text(texts, "%s", to)}};
     }
     if (all->count) qsort(all->at, all->count, sizeof *all->at, by_kind);
     return 0;

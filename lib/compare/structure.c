@@ -283,8 +283,7 @@ static int look_at_facts(struct making *making) {
     struct facts facts = {0};
     if (!table_of(making, 0, "program_facts") || !table_of(making, 1, "program_facts"))
         return 0; /* a file without HLO says nothing of its programs */
-    int failed =
-        add_facts(making, &facts, 0) || add_facts(making, &facts, 1) || tell_renamed_arguments(making, &facts);
+    int failed = add_facts(making, &facts, 0) || add_facts(making, &facts, 1) || tell_renamed_arguments(making, &facts);
     for (size_t i = 0; i < facts.count && !failed; i++) {
         struct fact *fact = &facts.at[i];
         if (!fact->text[0] || is_of_one_side(making, fact->module)) continue;

@@ -1,5 +1,5 @@
-/* diff_notes.h - what is to be said of where a change comes from, besides the table of causes: for people, wherever they
- * read it. */
+/* diff_notes.h - what is to be said of where a change comes from, besides the table of causes: for people, wherever
+ * they read it. */
 #ifndef IDS_LIB_RENDER_DIFF_NOTES_H
 #define IDS_LIB_RENDER_DIFF_NOTES_H
 
