@@ -2,8 +2,8 @@
 
 #include "lib/base/intern.h"
 #include "lib/base/vec.h"
+#include "lib/compare/cause_places.h"
 #include "lib/compare/ledger_rows.h"
-#include "lib/compare/same_function.h"
 #include "lib/compare/slice.h"
 
 #include <ctype.h>
@@ -172,153 +172,6 @@ static int add_run(struct ids_entries *entries, int side, size_t r) {
     return 0;
 }
 
-/* "data.py:12" of "data.py:12, mostly in loads" and of "data.py:12 fetch"; 0: it is no line. */
-static size_t line_length(const char *where) {
-    size_t file = strcspn(where, ": "), line = where[file] == ':' ? strspn(where + file + 1, "0123456789") : 0;
-    return line ? file + 1 + line : 0;
-}
-
-/* ---- functions that were renamed ---- */
-
-/* A function that one side alone has. */
-static int is_of_side(const struct ids_entry *entry, int side, struct ids_function *ret_function) {
-    const struct ids_cause *cause = &entry->cause;
-    return cause->kind == IDS_CAUSE_CULPRIT && cause->is_in_a == !side && cause->is_in_b == side &&
-           ids_function_of(cause->culprit, entry->where[side], ret_function);
-}
-
-/* The one entry of the other side that is the same function; NULL: there is none, or several. */
-static struct ids_entry *only_same(struct ids_entries *entries, const struct ids_entry *of, int side) {
-    struct ids_function functions[2];
-    struct ids_entry *only = NULL;
-    if (!is_of_side(of, side, &functions[side])) return NULL;
-    for (size_t i = 0; i < entries->count; i++) {
-        struct ids_entry *other = &entries->at[i];
-        if (other->is_gone || !is_of_side(other, !side, &functions[!side])) continue;
-        if (strcmp(other->cause.account, of->cause.account) != 0) continue;
-        if (!ids_is_same_function(entries->sampled, functions)) continue;
-        if (only) return NULL;
-        only = other;
-    }
-    return only;
-}
-
-/* The file that it was in, where it is the same function in another one. */
-static void find_moved(struct ids_entries *entries, struct ids_entry *entry) {
-    struct ids_function functions[2];
-    const char *names[] = {entry->cause.name_before ? entry->cause.name_before : entry->cause.culprit,
-                           entry->cause.culprit};
-    if (entry->cause.kind != IDS_CAUSE_CULPRIT || !entry->where[0] || !entry->where[1]) return;
-    for (int side = 0; side < 2; side++) {
-        if (!ids_function_of(names[side], entry->where[side], &functions[side])) return;
-    }
-    if (functions[0].file_length == functions[1].file_length &&
-        !memcmp(functions[0].file, functions[1].file, functions[0].file_length))
-        return;
-    if (entry->cause.name_before || ids_is_same_function(entries->sampled, functions))
-        entry->cause.file_before =
-            ids_report_text(entries->texts, "%.*s", (int)functions[0].file_length, functions[0].file);
-}
-
-static void join_before(struct ids_entries *entries, struct ids_entry *fresh, struct ids_entry *gone) {
-    fresh->cause.is_in_a = 1;
-    fresh->where[0] = gone->where[0];
-    ids_entry_put_into(entries, fresh, gone);
-    fresh->cause.count = 1;
-}
-
-static void find_renamed(struct ids_entries *entries) {
-    for (size_t i = 0; i < entries->count; i++) {
-        struct ids_entry *fresh = &entries->at[i], *gone = fresh->is_gone ? NULL : only_same(entries, fresh, 1);
-        if (gone && only_same(entries, gone, 0) == fresh) {
-            fresh->cause.name_before = gone->cause.culprit;
-            join_before(entries, fresh, gone);
-        }
-        if (!fresh->is_gone) find_moved(entries, fresh);
-    }
-}
-
-/* ---- what a function of the program calls instead ---- */
-
-/* So much of the one's time is the other's, or they do not do the same. */
-#define INSTEAD 0.25
-
-/* What one side alone calls at that place: "float" at "train.py:30 log_loss". */
-static int is_call_of_side(const struct ids_entry *entry, int side) {
-    const struct ids_cause *cause = &entry->cause;
-    const char *where = entry->where[side];
-    size_t line = where ? line_length(where) : 0;
-    return !entry->is_gone && cause->kind == IDS_CAUSE_CULPRIT && cause->culprit && cause->is_in_a == !side &&
-           cause->is_in_b == side && line && where[line] == ' ';
-}
-
-/* The function, whichever line it is at; of a module, which may call anything, the line too. */
-static int is_same_site(const char *a, const char *b) {
-    size_t file = strcspn(a, ":"), line_a = line_length(a), line_b = line_length(b);
-    if (!strcmp(a, b)) return 1;
-    return file == strcspn(b, ":") && !memcmp(a, b, file) && !strcmp(a + line_a, b + line_b) &&
-           strcmp(a + line_a, " <module>") != 0;
-}
-
-static struct ids_entry *only_instead(struct ids_entries *entries, const struct ids_entry *of, int side) {
-    struct ids_entry *only = NULL;
-    if (!is_call_of_side(of, side)) return NULL;
-    for (size_t i = 0; i < entries->count; i++) {
-        struct ids_entry *other = &entries->at[i];
-        if (!is_call_of_side(other, !side) || strcmp(other->cause.account, of->cause.account) != 0) continue;
-        if (!is_same_site(of->where[side], other->where[!side])) continue;
-        if (only) return NULL;
-        only = other;
-    }
-    return only;
-}
-
-/* The only call of an account that is gone from a function, and the only one that came there. */
-static void find_replaced(struct ids_entries *entries) {
-    for (size_t i = 0; i < entries->count; i++) {
-        struct ids_entry *fresh = &entries->at[i], *gone = only_instead(entries, fresh, 1);
-        if (!gone || only_instead(entries, gone, 0) != fresh) continue;
-        double a = gone->cause.a_ps, b = fresh->cause.b_ps;
-        if (fmin(a, b) < INSTEAD * fmax(a, b)) continue;
-        fresh->cause.call_before = gone->cause.culprit;
-        join_before(entries, fresh, gone);
-    }
-}
-
-/* Whether samples of side b saw the function at that line, as it is on side a: which of its lines has the most time
- * differs from run to run. */
-static int is_there_still(const struct ids_entries *entries, const struct ids_cause *cause, const char *where) {
-    size_t place = line_length(where);
-    const char *name = where[place] == ' ' ? where + place + 1 : cause->culprit;
-    size_t length = strcspn(name, ", ");
-    for (size_t i = 0; i < entries->sampled[1].count; i++) {
-        const char *call = entries->sampled[1].at[i].call; /* "fetch (data.py:12)" */
-        if (!strncmp(call, name, length) && !strncmp(call + length, " (", 2) &&
-            !strncmp(call + length + 2, where, place) && call[length + 2 + place] == ')')
-            return 1;
-    }
-    return 0;
-}
-
-/* The place is a line on side a, where side b has another one. */
-static int is_old_place(const struct ids_entries *entries, const struct ids_entry *entry) {
-    const char *a = entry->where[0], *b = entry->where[1];
-    size_t length = a ? line_length(a) : 0;
-    if (!length || (b && length == line_length(b) && !memcmp(a, b, length))) return 0;
-    return !is_there_still(entries, &entry->cause, a);
-}
-
-/* A function is told by its place where it took the most time: what it no longer does stands in the file as it was
- * before. What has another name now has its new place. */
-static void choose_place(const struct ids_entries *entries, struct ids_entry *entry) {
-    struct ids_cause *cause = &entry->cause;
-    if (cause->kind != IDS_CAUSE_CULPRIT) return;
-    int is_new = cause->name_before || cause->file_before || cause->call_before;
-    int side = entry->where[1] && (is_new || !(entry->where[0] && cause->a_ps > cause->b_ps));
-    cause->where = entry->where[side];
-    cause->is_place_before = !side && is_old_place(entries, entry);
-}
-
 static int gather(struct ids_entries *entries) {
     int failed = pair_ops(entries) || ids_sampled_calls_read(entries->sides[0], &entries->sampled[0]) ||
                  ids_sampled_calls_read(entries->sides[1], &entries->sampled[1]);
@@ -328,9 +181,8 @@ static int gather(struct ids_entries *entries) {
     for (size_t i = 0; i < entries->count && !failed; i++) {
         entries->at[i].cause.change_ps = entries->at[i].cause.b_ps - entries->at[i].cause.a_ps;
     }
-    if (!failed) find_renamed(entries);
-    if (!failed) find_replaced(entries);
-    for (size_t i = 0; i < entries->count && !failed; i++) choose_place(entries, &entries->at[i]);
+    if (!failed) failed = ids_join_renamed(entries);
+    for (size_t i = 0; i < entries->count && !failed; i++) ids_choose_place(entries, &entries->at[i]);
     return failed;
 }
 

@@ -10,28 +10,13 @@
 /* A call or a line with less of the time is chance. */
 #define TOLD 0.02
 /* So many calls, or so many lines besides the first, prove something. */
-enum { PROOF = 2, PARTS_MOST = 48, DEPTHS = 256 };
+enum { PROOF = 2, DEPTHS = 256 };
 
-/* What a function calls, by name, or its lines; with the time of each. */
-struct part {
-    uint64_t key;
-    double ps;
-};
-struct parts {
-    struct part at[PARTS_MOST]; /* the first ones; `ps` is of all */
-    size_t count;
-    double ps;
-};
-
-struct contents {
-    struct parts calls, lines, callers;
-};
-
-static void add(struct parts *parts, uint64_t key, double ps) {
+static void add(struct ids_parts_of_call *parts, uint64_t key, double ps) {
     size_t i = 0;
     parts->ps += ps;
     while (i < parts->count && parts->at[i].key != key) i++;
-    if (i == PARTS_MOST) return;
+    if (i == IDS_CONTENTS_MOST) return;
     if (i == parts->count) parts->at[parts->count++].key = key;
     parts->at[i].ps += ps;
 }
@@ -44,9 +29,9 @@ static uint64_t key_of_call(const char *call) {
 }
 
 static void look_at(const struct ids_sampled_calls *calls, const struct ids_function *function,
-                    struct contents *contents) {
+                    struct ids_contents *contents) {
     const struct ids_sampled_call *around[DEPTHS] = {NULL};
-    *contents = (struct contents){.calls = {.count = 0}};
+    *contents = (struct ids_contents){.calls = {.count = 0}};
     for (size_t i = 0; i < calls->count; i++) {
         const struct ids_sampled_call *call = &calls->at[i];
         if (call->depth < 1 || call->depth >= DEPTHS) continue;
@@ -72,7 +57,7 @@ static int is_known(const struct ids_sampled_calls *calls, const struct ids_func
     return 0;
 }
 
-static const struct part *part_of(const struct parts *parts, uint64_t key) {
+static const struct ids_part_of_call *part_of(const struct ids_parts_of_call *parts, uint64_t key) {
     for (size_t i = 0; i < parts->count; i++) {
         if (parts->at[i].key == key) return &parts->at[i];
     }
@@ -81,11 +66,12 @@ static const struct part *part_of(const struct parts *parts, uint64_t key) {
 
 /* The share of time that is in the same parts, `shift` further on the other side, and how many these are. The key 0,
  * the function's own time, counts as time alone. */
-static double in_common(const struct parts *a, const struct parts *b, uint64_t shift, int *ret_count) {
+static double in_common(const struct ids_parts_of_call *a, const struct ids_parts_of_call *b, uint64_t shift,
+                        int *ret_count) {
     double sum = 0;
     *ret_count = 0;
     for (size_t i = 0; i < a->count; i++) {
-        const struct part *other = part_of(b, a->at[i].key + shift);
+        const struct ids_part_of_call *other = part_of(b, a->at[i].key + shift);
         double share = other ? fmin(a->at[i].ps / a->ps, other->ps / b->ps) : 0;
         sum += share;
         *ret_count += share >= TOLD && a->at[i].key;
@@ -93,7 +79,7 @@ static double in_common(const struct parts *a, const struct parts *b, uint64_t s
     return sum;
 }
 
-static double lines_in_common(const struct parts *a, const struct parts *b, int *ret_count) {
+static double lines_in_common(const struct ids_parts_of_call *a, const struct ids_parts_of_call *b, int *ret_count) {
     double most = 0;
     *ret_count = 0;
     for (size_t i = 0; i < a->count; i++) {
@@ -108,16 +94,18 @@ static double lines_in_common(const struct parts *a, const struct parts *b, int 
     return most;
 }
 
-int ids_is_same_function(const struct ids_sampled_calls calls[2], const struct ids_function functions[2]) {
+int ids_contents_of(const struct ids_sampled_calls calls[2], int side, const struct ids_function *function,
+                    struct ids_contents *ret_contents) {
     static const char module[] = "<module>"; /* each file has one */
-    struct contents contents[2];
+    if (!strncmp(function->name, module, sizeof module - 1) || is_known(&calls[!side], function)) return 0;
+    look_at(&calls[side], function, ret_contents);
+    return ret_contents->calls.ps > 0 && ret_contents->lines.ps > 0 && ret_contents->callers.ps > 0;
+}
+
+int ids_are_same_contents(const struct ids_contents *a, const struct ids_contents *b) {
     int call_count, line_count, caller_count;
-    if (!strncmp(functions[0].name, module, sizeof module - 1)) return 0;
-    if (is_known(&calls[1], &functions[0]) || is_known(&calls[0], &functions[1])) return 0;
-    for (int side = 0; side < 2; side++) look_at(&calls[side], &functions[side], &contents[side]);
-    if (!(contents[0].lines.ps > 0) || !(contents[1].lines.ps > 0)) return 0;
-    if (!(in_common(&contents[0].callers, &contents[1].callers, 0, &caller_count) > 0)) return 0;
-    if (in_common(&contents[0].calls, &contents[1].calls, 0, &call_count) < ALIKE) return 0;
-    if (lines_in_common(&contents[0].lines, &contents[1].lines, &line_count) < ALIKE) return 0;
+    if (!(in_common(&a->callers, &b->callers, 0, &caller_count) > 0)) return 0;
+    if (in_common(&a->calls, &b->calls, 0, &call_count) < ALIKE) return 0;
+    if (lines_in_common(&a->lines, &b->lines, &line_count) < ALIKE) return 0;
     return call_count + line_count - 1 >= PROOF;
 }

@@ -1,5 +1,6 @@
 #include "lib/compare/sampled_calls.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,19 +37,24 @@ static double number_at(const struct ids_table *table, size_t row, int column) {
     return column < 0 ? 0 : ids_value_number(*ids_table_cell(table, row, column));
 }
 
+/* A line or a depth; 0: none is known. */
+static int count_at(const struct ids_table *table, size_t row, int column) {
+    double number = number_at(table, row, column);
+    return number > 0 && number < INT_MAX ? (int)number : 0;
+}
+
 static void read_run(const struct ids_side_run *run, const struct ids_table *stacks, struct ids_sampled_calls *calls) {
     const int call = ids_table_column(stacks, "call"), file = ids_table_column(stacks, "file"),
               line = ids_table_column(stacks, "line"), depth = ids_table_column(stacks, "depth"),
               total = ids_table_column(stacks, "total"), self = ids_table_column(stacks, "self");
     const double scale = run->weight / run->per_window;
     for (size_t row = 0; row < stacks->row_count; row++)
-        calls->at[calls->count++] = (struct ids_sampled_call){
-            .call = ids_table_text_at(stacks, row, call),
-            .file = ids_file_of(ids_table_text_at(stacks, row, file)),
-            .depth = (int)number_at(stacks, row, depth),
-            .line = line < 0 || ids_table_cell(stacks, row, line)->missing ? 0 : (int)number_at(stacks, row, line),
-            .total_ps = number_at(stacks, row, total) * scale,
-            .self_ps = number_at(stacks, row, self) * scale};
+        calls->at[calls->count++] = (struct ids_sampled_call){.call = ids_table_text_at(stacks, row, call),
+                                                              .file = ids_file_of(ids_table_text_at(stacks, row, file)),
+                                                              .depth = count_at(stacks, row, depth),
+                                                              .line = count_at(stacks, row, line),
+                                                              .total_ps = number_at(stacks, row, total) * scale,
+                                                              .self_ps = number_at(stacks, row, self) * scale};
 }
 
 int ids_sampled_calls_read(const struct ids_side *side, struct ids_sampled_calls *ret_calls) {
