@@ -47,6 +47,11 @@ BLOCKS = [Op('part_%d.%d' % (number, block), 'jvp(blocks)/block_%d/part_%d' % (b
 WIDE, SWAPPED = layer(1, 80, width=256), layer(2, 80, width=256)
 
 
+def ending(layers):
+    """Of the last layer one op is another one."""
+    return [replace(op, primitive='tail') if op.name == 'tanh_fusion.%d' % (layers - 1) else op for op in training(layers)]
+
+
 def unnamed(ops):
     return [replace(op, scope='jvp()' if 'jvp' in op.scope else 'x') for op in ops]
 
@@ -70,6 +75,7 @@ CASES = {
     'the batch is twice as large': (BASE, training(us=80, rows=128), 'work.compute', 'batch', 540, 'batch', {}),
     'bf16': (BASE, training(us=24, dtype='bf16'), 'work.compute', r'bf16', -216, r'f32\S* .*bf16', {}),
     'a layer more': (BASE, training(5), 'work.compute', 'layer4', 130, 'layer4', {}),
+    'a layer more, the last one fused otherwise': (ending(4), ending(5), 'work.compute', r'^layer4', 130, 'ops layer4', {}),
     'a layer less': (training(5), BASE, 'work.compute', 'layer4', -130, 'layer4', {}),
     'layers change places': (layer(0) + WIDE + layer(2) + layer(3), layer(0) + layer(1) + times_of(SWAPPED, 1.5) + layer(3), 'work.compute',
                              r'layer2', 135, r'reordered layer1, layer2 layer2, layer1', {}),
