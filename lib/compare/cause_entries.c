@@ -2,7 +2,6 @@
 
 #include "lib/base/intern.h"
 #include "lib/base/vec.h"
-#include "lib/compare/cause_places.h"
 #include "lib/compare/ledger_rows.h"
 #include "lib/compare/slice.h"
 
@@ -181,8 +180,6 @@ static int gather(struct ids_entries *entries) {
     for (size_t i = 0; i < entries->count && !failed; i++) {
         entries->at[i].cause.change_ps = entries->at[i].cause.b_ps - entries->at[i].cause.a_ps;
     }
-    if (!failed) failed = ids_join_renamed(entries);
-    for (size_t i = 0; i < entries->count && !failed; i++) ids_choose_place(entries, &entries->at[i]);
     return failed;
 }
 

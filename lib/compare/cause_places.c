@@ -146,13 +146,6 @@ static void find_replaced(struct ids_entries *entries) {
     }
 }
 
-int ids_join_renamed(struct ids_entries *entries) {
-    if (join_renamed(entries)) return -1;
-    for (size_t i = 0; i < entries->count; i++) find_moved(entries, &entries->at[i]);
-    find_replaced(entries);
-    return 0;
-}
-
 /* ---- places ---- */
 
 /* Whether samples of side b saw the function at that line, as it is on side a: which of its lines has the most time
@@ -180,11 +173,19 @@ static int is_old_place(const struct ids_entries *entries, const struct ids_entr
 
 /* A function is told by its place where it took the most time: what it no longer does stands in the file as it was
  * before. What has another name now has its new place. */
-void ids_choose_place(const struct ids_entries *entries, struct ids_entry *entry) {
+static void choose_place(const struct ids_entries *entries, struct ids_entry *entry) {
     struct ids_cause *cause = &entry->cause;
     if (cause->kind != IDS_CAUSE_CULPRIT) return;
     int is_new = cause->name_before || cause->file_before || cause->call_before;
     int side = entry->where[1] && (is_new || !(entry->where[0] && cause->a_ps > cause->b_ps));
     cause->where = entry->where[side];
     cause->is_place_before = !side && is_old_place(entries, entry);
+}
+
+int ids_find_places(struct ids_entries *entries) {
+    if (join_renamed(entries)) return -1;
+    for (size_t i = 0; i < entries->count; i++) find_moved(entries, &entries->at[i]);
+    find_replaced(entries);
+    for (size_t i = 0; i < entries->count; i++) choose_place(entries, &entries->at[i]);
+    return 0;
 }

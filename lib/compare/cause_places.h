@@ -6,9 +6,8 @@
 #include "lib/compare/cause_entries.h"
 
 /* A function with another name, and a call that took the place of another in a function, go into one entry each, which
- * says so; a function in another file says it too. 0, or -1 when memory ran out. */
-int ids_join_renamed(struct ids_entries *entries);
-/* The place that the entry's cause is told by, and whether it is an old one. */
-void ids_choose_place(const struct ids_entries *entries, struct ids_entry *entry);
+ * says so; a function in another file says it too. Then each entry gets the place that its cause is told by, and
+ * whether that is an old one. Before any are put together otherwise. 0, or -1 when memory ran out. */
+int ids_find_places(struct ids_entries *entries);
 
 #endif

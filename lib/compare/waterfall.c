@@ -3,6 +3,7 @@
 #include "lib/base/vec.h"
 #include "lib/compare/cause_groups.h"
 #include "lib/compare/cause_intervals.h"
+#include "lib/compare/cause_places.h"
 #include "lib/compare/ledger_rows.h"
 #include "lib/compare/slice.h"
 #include "lib/compare/slice_parts.h"
@@ -102,7 +103,8 @@ int ids_waterfall_make(const struct ids_side *a, const struct ids_side *b, struc
     int failed = 0;
     if (are_comparable(a) && are_comparable(b)) {
         struct ids_entries entries;
-        failed = ids_entries_make(a, b, ops, structure, options, waterfall->before_ps, texts, &entries);
+        failed = ids_entries_make(a, b, ops, structure, options, waterfall->before_ps, texts, &entries) ||
+                 ids_find_places(&entries);
         if (!failed && ids_is_slice(options)) {
             failed = ids_slice_parts(&entries, parts);
             waterfall->before_ps = entries.before_ps = (double)parts->whole_a_ps;

@@ -62,6 +62,7 @@ def check_waterfall(page, told, name):
         expected = [(min(at, to) - zero) * scale, (max(at, to) - zero) * scale]
         check(abs(left - expected[0]) < 0.01 and abs(right - expected[1]) < 0.01, f"{name}: {row['cause']} is drawn at {left, right}, not {expected}")
         check((row["cause"] or row["culprit"]) in text, f"{name}: '{text}' does not name {row['cause']}")
+        check((row["note"] or "") in text, f"{name}: '{text}' does not have the note of {row['cause']}")
         at = to
     check(abs(at - run["whole_b"]) < 1e-9, f"{name}: the causes do not lead to after")
 
