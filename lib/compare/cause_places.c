@@ -148,16 +148,49 @@ static void find_replaced(struct ids_entries *entries) {
 
 /* ---- places ---- */
 
-/* Whether samples of side b saw the function at that line, as it is on side a: which of its lines has the most time
- * differs from run to run. */
+static int is_module(const char *name) {
+    static const char module[] = "<module>";
+    return name && !strncmp(name, module, sizeof module - 1);
+}
+
+static int is_call_of(const char *call, const char *name, size_t length) {
+    const char *dot = memrchr(call, '.', strcspn(call, " "));
+    return ids_is_called(dot ? dot + 1 : call, name, length);
+}
+
+/* Whether something of that name is called right in the call at `at`. */
+static int calls_it(const struct ids_sampled_calls *calls, size_t at, const char *name, size_t length) {
+    for (size_t i = at + 1; i < calls->count && calls->at[i].depth > calls->at[at].depth; i++) {
+        if (calls->at[i].depth == calls->at[at].depth + 1 && is_call_of(calls->at[i].call, name, length)) return 1;
+    }
+    return 0;
+}
+
+/* What the place says that its line calls: "loads" of "data.py:12, mostly in json.loads", the culprit of "data.py:12
+ * fetch". NULL: nothing. */
+static const char *called_at(const struct ids_cause *cause, const char *where, size_t place, size_t *ret_length) {
+    const char *in = strstr(where + place, "in "), *called = where[place] == ' ' ? cause->culprit : in ? in + 3 : NULL;
+    *ret_length = called ? strcspn(called, " ") : 0;
+    const char *dot = called ? memrchr(called, '.', *ret_length) : NULL;
+    if (!dot || dot + 1 == called + *ret_length) return called;
+    *ret_length -= (size_t)(dot + 1 - called);
+    return dot + 1;
+}
+
+/* Whether samples of side b saw the function at that line, in the same call, as it is on side a: which of its lines has
+ * the most time differs from run to run. A module's line without a call may be any statement. */
 static int is_there_still(const struct ids_entries *entries, const struct ids_cause *cause, const char *where) {
-    size_t place = line_length(where);
+    const struct ids_sampled_calls *calls = &entries->sampled[1];
+    size_t place = line_length(where), called_length;
     const char *name = where[place] == ' ' ? where + place + 1 : cause->culprit;
+    const char *called = called_at(cause, where, place, &called_length);
     size_t length = name ? strcspn(name, ", ") : 0;
-    for (size_t i = 0; length && i < entries->sampled[1].count; i++) {
-        const char *call = entries->sampled[1].at[i].call; /* "fetch (data.py:12)" */
+    if (!called && is_module(name)) return 0;
+    for (size_t i = 0; length && i < calls->count; i++) {
+        const char *call = calls->at[i].call; /* "fetch (data.py:12)" */
         if (!strncmp(call, name, length) && !strncmp(call + length, " (", 2) &&
-            !strncmp(call + length + 2, where, place) && call[length + 2 + place] == ')')
+            !strncmp(call + length + 2, where, place) && call[length + 2 + place] == ')' &&
+            (!called || calls_it(calls, i, called, called_length)))
             return 1;
     }
     return 0;
@@ -167,7 +200,8 @@ static int is_there_still(const struct ids_entries *entries, const struct ids_ca
 static int is_old_place(const struct ids_entries *entries, const struct ids_entry *entry) {
     const char *a = entry->where[0], *b = entry->where[1];
     size_t length = a ? line_length(a) : 0;
-    if (!length || (b && length == line_length(b) && !memcmp(a, b, length))) return 0;
+    if (!length || (b && !strcmp(a, b))) return 0;
+    if (b && length == line_length(b) && !memcmp(a, b, length) && !is_module(entry->cause.culprit)) return 0;
     return !is_there_still(entries, &entry->cause, a);
 }
 

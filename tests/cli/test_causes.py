@@ -144,6 +144,10 @@ def check_places(folder):
     less = side(folder, 'partly', BASE, 805, sleep_us=30.0, pieces=((0, '', 0.3), (1, '', 0.7)))
     first = rows(compared(mostly, less), 'waterfall')[0]
     check(first['cause'] == 'load_batch (data.py:12)', 'a line that samples saw on both sides: said %s' % first)
+    call, other = (side(folder, name, BASE, 806 + number, sleep_us=us, sleeper='$data.py:12 <module>', pieces=((0, call, 0.95), (0, '', 0.05)))
+                   for number, (name, us, call) in enumerate((('hash', 60.0, 'builtins hash'), ('loads', 30.0, 'json loads'))))
+    first = rows(compared(call, other), 'waterfall')[0]
+    check(first['cause'] == '<module> (old data.py:12, in hash)', 'another statement of a module: said %s' % first)
 
 
 CALLS = ((0, 'builtins len', 0.4), (0, 'str upper', 0.3), (1, '', 0.3))
