@@ -144,7 +144,7 @@ valgrind_unit_tests() { # of the release build, because valgrind and ASan exclud
     # Without test_pjrt: each of its tests needs a process of its own. The sanitizers run it.
     # shellcheck disable=SC2016 # the inner shell expands $1
     printf '%s\0' build/release/unit/test_* | grep -zv '/test_pjrt$' |
-        CK_FORK=no IDS_VALGRIND=1 IDS_SOURCE_DIR=$PWD IDS_BUILD_DIR=$PWD/build/release xargs -0 -P "$(nproc)" -n 1 bash -c '
+        CK_FORK=no IDS_VALGRIND=1 IDS_FEW=1 IDS_SOURCE_DIR=$PWD IDS_BUILD_DIR=$PWD/build/release xargs -0 -P "$(nproc)" -n 1 bash -c '
             valgrind --quiet --leak-check=full --error-exitcode=99 --suppressions=tests/unit/valgrind.supp "$1" >/dev/null &&
                 echo "${1##*/}" || { echo "${1##*/}: FAILED"; false; }' valgrind_unit_tests
 }

@@ -5,9 +5,9 @@ set(IDS_FULL_KINDS live peers truth)
 set(IDS_BROWSER_TESTS page.compare page.live page.report page.timeline) # Chromium, led by PyPI's playwright
 set(IDS_FULL_TESTS cli.growth_counts contract.contributor fault.pjrt oracle.chrome_hash oracle.db_hash golden.explain ${IDS_BROWSER_TESTS}) # half a minute or more each, most of it Python
 set(IDS_SLOW_TESTS fault.damaged_cache fault.hostile_json fault.memory memory.sweep oracle.export_metrics oracle.roundtrip)
-# What looks at sources only, or at times that the sanitizers change: in the sanitizer build it would see nothing else.
+# What looks at sources or at a script only, or at times that the sanitizers change: in the sanitizer build it would see nothing else.
 set(IDS_UNSANITIZED_TESTS cli.growth contract.fields contract.messages contract.release contract.requirements cuda.abi cuda.occupancy
-    lint.circles lint.format lint.pointers)
+    lint.circles lint.format lint.pointers same.compare_builds)
 set(IDS_TIMED_TESTS cuda.start live.recorder_alone live.short page.timeline) # another test's load is a cause that nobody planted: they run alone, as do those of truth
 
 set(test_environment
@@ -16,7 +16,8 @@ set(test_environment
     IDS_BUILD_DIR=${PROJECT_BINARY_DIR}
     IDS_FAILING_MALLOC=${PROJECT_BINARY_DIR}/support/failing_malloc.so
     IDS_SHORT_TIMER=${PROJECT_BINARY_DIR}/support/short_timer.so
-    IDS_SANITIZE=$<BOOL:${IDS_SANITIZE}>)
+    IDS_SANITIZE=$<BOOL:${IDS_SANITIZE}>
+    IDS_FEW=$<OR:$<BOOL:${IDS_SANITIZE}>,$<BOOL:${IDS_COVERAGE}>>)
 
 function(ids_add_test KIND FILE)
     get_filename_component(name ${FILE} NAME_WE)

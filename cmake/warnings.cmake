@@ -19,7 +19,9 @@ endif()
 if(IDS_SANITIZE)
     # Without recovery: a finding ends the program, so that no test can pass over one.
     add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-    add_link_options(-fsanitize=address,undefined)
+    # Programs at a fixed place: what UBSan knows of each access is 10 MB of pointers, which else are moved in each of the
+    # ten thousands of processes that the tests start.
+    add_link_options(-fsanitize=address,undefined $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 endif()
 
 if(IDS_COVERAGE)

@@ -344,7 +344,7 @@ def figures(run, *options):
 
 
 def check_figures(folder):
-    runs = sorted(DATA.glob('cpu*')) + sorted(DATA.glob('json/*.json')) + sorted((DATA / 'mini').glob('*.mini'))[::12] + [DATA / 'mini' / 'memory_held.mini', DATA / 'memory' / 'first.prof']
+    runs = sorted(DATA.glob('cpu*')) + sorted(DATA.glob('json/*.json')) + sorted((DATA / 'mini').glob('*.mini'))[::36 if SANITIZED else 12] + [DATA / 'mini' / 'memory_held.mini', DATA / 'memory' / 'first.prof']
     for run in runs:
         plain = figures(run)
         for option in ('--redact', '--redact-names'):

@@ -11,12 +11,14 @@ import random
 import resource
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tarfile
 import tempfile
 import time
 import zipfile
+import zlib
 from pathlib import Path
 
 IDSPROF = os.environ['IDSPROF']
@@ -26,6 +28,7 @@ MINI = SOURCE / 'testdata' / 'mini' / 'idle_gap_1ps.mini'
 BOMB_BYTES = 320 << 20  # 256 MiB are always allowed
 PROFILE = next((SOURCE / 'testdata' / 'cpu1_plain').rglob('*.xplane.pb'))
 BALLAST_BYTES = 4 << 20
+ZERO_BYTES = bytes(1 << 20)  # BOMB_BYTES are a number of these
 DISK_BYTES = 300 << 20
 failures = []
 
@@ -49,9 +52,8 @@ def idsprof(*arguments, disk=None, limit=120):
 
 
 def zeros(file, length):
-    piece = bytes(1 << 20)
     while length:
-        length -= file.write(piece[:length])
+        length -= file.write(ZERO_BYTES)
 
 
 class Zeros(io.RawIOBase):
@@ -61,7 +63,54 @@ class Zeros(io.RawIOBase):
     def read(self, size=-1):
         size = self.left if size < 0 else min(size, self.left)
         self.left -= size
-        return bytes(size)
+        return ZERO_BYTES if size == len(ZERO_BYTES) else bytes(size)
+
+
+class Packer:
+    """zlib's compressobj, for which a MiB of zeros is packed once: behind a full flush the stream does not look back, so the same bytes
+    may follow each other as often as one likes."""
+
+    def __init__(self, make):
+        self.inner, self.packed = make(), None
+
+    def compress(self, data):
+        if data is not ZERO_BYTES:
+            return self.inner.compress(data)
+        if self.packed is None:
+            begin = self.inner.flush(zlib.Z_FULL_FLUSH)
+            self.packed = self.inner.compress(data) + self.inner.flush(zlib.Z_FULL_FLUSH)
+            return begin + self.packed
+        return self.packed
+
+    def flush(self, *mode):
+        return self.inner.flush(*mode)
+
+
+def gzip_of(out, pieces):
+    """Writes a gzip file of the pieces; out is a path."""
+    packer, crc, length = Packer(lambda: zlib.compressobj(9, zlib.DEFLATED, -15)), 0, 0
+    with open(out, 'wb') as file:
+        file.write(b'\x1f\x8b\x08' + bytes(6) + b'\xff')
+        for piece in pieces:
+            file.write(packer.compress(piece))
+            crc, length = zlib.crc32(piece, crc), length + len(piece)
+        file.write(packer.flush() + struct.pack('<II', crc, length & 0xffffffff))
+
+
+def tar_gz(path, *members):
+    """An archive of (name, content), where a number is so many zeros."""
+    def pieces():
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = content if isinstance(content, int) else len(content)
+            yield info.tobuf()
+            if isinstance(content, int):
+                yield from [ZERO_BYTES] * (content // len(ZERO_BYTES))
+            else:
+                yield content + bytes(-len(content) % 512)
+        yield bytes(1024)
+
+    gzip_of(path, pieces())
 
 
 def tar(path, mode, name, content=None, length=0):
@@ -85,10 +134,11 @@ class Pipe:
 
 
 def bombs(folder):
-    packed = io.BytesIO()
-    with gzip.GzipFile('', 'wb', 9, packed) as file:
-        zeros(file, BOMB_BYTES)
-    (folder / 'plain.xplane.pb.gz').write_bytes(packed.getvalue())
+    make = zipfile._get_compressor
+    zipfile._get_compressor = lambda *how: Packer(lambda: make(*how))
+    plain = folder / 'plain.xplane.pb.gz'
+    gzip_of(plain, [ZERO_BYTES] * (BOMB_BYTES >> 20))
+    packed = plain.read_bytes()
     with zipfile.ZipFile(folder / 'declared.zip', 'w', zipfile.ZIP_DEFLATED) as archive, archive.open('a.xplane.pb', 'w') as file:
         zeros(file, BOMB_BYTES)
     with open(folder / 'streamed.zip', 'wb') as out, zipfile.ZipFile(Pipe(out), 'w', zipfile.ZIP_DEFLATED) as archive:
@@ -98,31 +148,23 @@ def bombs(folder):
         file.write(b'{"traceEvents": [')
         zeros(file, BOMB_BYTES)
     with zipfile.ZipFile(folder / 'nested.zip', 'w', zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr('a.xplane.pb.gz', packed.getvalue())
+        archive.writestr('a.xplane.pb.gz', packed)
     # Beside a member that packs badly, so that the archive as a whole unpacks to little of what its size allows.
     ballast = random.Random(1).randbytes(BALLAST_BYTES)
     with zipfile.ZipFile(folder / 'beside.zip', 'w', zipfile.ZIP_DEFLATED) as archive:
         archive.writestr('ballast.bin', ballast)
         with archive.open('a.xplane.pb', 'w') as file:
             zeros(file, BOMB_BYTES)
-    with tarfile.open(folder / 'beside.tar.gz', 'w:gz') as archive:
-        for name, content, length in (('ballast.bin', io.BytesIO(ballast), len(ballast)), ('a.xplane.pb', Zeros(BOMB_BYTES), BOMB_BYTES)):
-            info = tarfile.TarInfo(name)
-            info.size = length
-            archive.addfile(info, content)
+    tar_gz(folder / 'beside.tar.gz', ('ballast.bin', ballast), ('a.xplane.pb', BOMB_BYTES))
     # Gzip that unpacks to 150 times its size, which is allowed, and is itself packed as well.
     once = gzip.compress(random.Random(2).randbytes(6000) + bytes((1 << 20) - 6000), 9)
     with zipfile.ZipFile(folder / 'twice.zip', 'w', zipfile.ZIP_DEFLATED) as archive:
         archive.writestr('ballast.bin', ballast)
         archive.writestr('a.xplane.pb.gz', once * (BOMB_BYTES >> 20))
-    with tarfile.open(folder / 'twice.tar.gz', 'w:gz') as archive:
-        for name, content in (('ballast.bin', ballast), ('a.trace.json.gz', once * (BOMB_BYTES >> 20))):
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    tar(folder / 'bomb.tar.gz', 'w:gz', 'a.xplane.pb', length=BOMB_BYTES)
-    tar(folder / 'passed.tar.gz', 'w:gz', 'a.notes', length=BOMB_BYTES)
-    tar(folder / 'nested.tar.xz', 'w:xz', 'a.xplane.pb.gz', content=packed.getvalue())
+    tar_gz(folder / 'twice.tar.gz', ('ballast.bin', ballast), ('a.trace.json.gz', once * (BOMB_BYTES >> 20)))
+    tar_gz(folder / 'bomb.tar.gz', ('a.xplane.pb', BOMB_BYTES))
+    tar_gz(folder / 'passed.tar.gz', ('a.notes', BOMB_BYTES))
+    tar(folder / 'nested.tar.xz', 'w:xz', 'a.xplane.pb.gz', content=packed)
     if shutil.which('zstd'):
         tar(folder / 'bomb.tar', 'w', 'a.xplane.pb', length=BOMB_BYTES)
         subprocess.run(['zstd', '-q', '--rm', folder / 'bomb.tar'], check=True)

@@ -181,6 +181,8 @@ def main():
         refused = [run.path for run in runs if run.found is None]
         runs = [run for run in runs if run.found is not None]
         pairs = [pair for pair in itertools.combinations_with_replacement(runs, 2) if may_be_held_together(*pair)]
+        if os.environ.get('IDS_FEW') == '1':  # the numbers are the same in each build
+            pairs = pairs[::4]
         results = list(pool.map(check_pair, pairs))
         taken = [result for result in results if result is not None]
         failures = [failure for result in taken for failure in result]

@@ -27,6 +27,9 @@ SCALAR = rb'%s|%s|true|false|null' % (STRING, NUMBER)
 SPACE = rb'[ \t\r\n]*'
 # A member of an object up to its value, which is a scalar or begins with a bracket.
 MEMBER = re.compile(rb'%s(%s)%s:%s(%s|(?=[\[{]))%s' % (SPACE, STRING, SPACE, SPACE, SCALAR, SPACE), re.S)
+# The same, and a value in brackets without others in it too.
+FLAT = rb'[\[{](?:%s|[^"\[\]{}])*[\]}]' % STRING
+FLAT_MEMBER = re.compile(rb'%s(%s)%s:%s(%s|%s|(?=[\[{]))%s' % (SPACE, STRING, SPACE, SPACE, SCALAR, FLAT, SPACE), re.S)
 ELEMENT = re.compile(rb'%s(%s|(?=[\[{]))%s' % (SPACE, SCALAR, SPACE), re.S)
 # What matters to the nesting of a value that is taken as a whole.
 BRACKET = re.compile(rb'%s|[\[\]{}]' % STRING, re.S)
@@ -81,7 +84,7 @@ def members(data, at):
     if data[at:at + 1] == b'}':
         return found, at + 1
     while True:
-        member = MEMBER.match(data, at)
+        member = FLAT_MEMBER.match(data, at)
         if not member:
             raise End if at + 200 > len(data) else ValueError('no member of an object at offset %d' % at)
         key, raw = member.groups()
@@ -245,7 +248,8 @@ class Reader:
             self.metadata(pid, tid, name, inner)
             return
         kind = family(category)
-        stream = inner is not None and inner[:1] == b'{' and any(key == b'stream' for key, _ in members(inner, 0)[0])
+        inside = members(inner, 0)[0] if inner is not None and inner[:1] == b'{' else None
+        stream = inside is not None and any(key == b'stream' for key, _ in inside)
         if kind in ('work', 'range'):
             self.by_category.add(pid)
             if kind == 'work':
@@ -259,8 +263,8 @@ class Reader:
         if start is None:
             return
         if inner is not None:
-            if inner[:1] == b'{':
-                args += [(key, value(raw)) for key, raw in members(inner, 0)[0]]
+            if inside is not None:
+                args += [(key, value(raw)) for key, raw in inside]
             else:
                 args.append((b'args', value(inner)))
         thread = (pid, tid)

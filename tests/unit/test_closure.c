@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CASES = 10000, CASES_SANITIZED = 600, CASES_VALGRIND = 40 };
+enum { CASES = 10000, CASES_FEW = 600, CASES_VALGRIND = 40 };
 
 static struct ids_error err;
 static uint64_t seed;
@@ -339,8 +339,7 @@ static void check_trace(struct ids_trace *trace) {
 
 START_TEST(generated_traces_close) {
     const char *first = getenv("IDS_CLOSURE_SEED"); /* of the case to look at alone */
-    const char *sanitized = getenv("IDS_SANITIZE");
-    uint64_t cases = getenv("IDS_VALGRIND") ? CASES_VALGRIND : sanitized && atoi(sanitized) ? CASES_SANITIZED : CASES;
+    uint64_t cases = getenv("IDS_VALGRIND") ? CASES_VALGRIND : (uint64_t)ids_some_of(CASES, CASES_FEW);
     size_t with_steps = 0, with_periods = 0, with_devices = 0;
     for (uint64_t i = first ? strtoull(first, NULL, 10) : 1; first || i <= cases; i++) {
         seed = i * 0x9e3779b97f4a7c15u;

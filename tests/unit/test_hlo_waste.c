@@ -452,15 +452,15 @@ END_TEST
 
 /* 20,000 fusions of one all-gather, with a body of 20,000 instructions in which its parameter comes last. */
 START_TEST(many_uses_of_a_long_body) {
-    enum { MANY = 20000 };
+    const int many = ids_some_of(20000, 1000);
     struct timespec from, to;
     begin();
     int inside = computation("fused", 1);
-    for (int i = 0; i < MANY; i++) ADD("z", "constant", "", 0);
+    for (int i = 0; i < many; i++) ADD("z", "constant", "", 0);
     ADD("s", "dynamic-slice", "64", parameter("p", "512", 7), 0);
     is_entry(computation("main", 0));
     int collective = (ADD("c", "all-gather", "512", parameter("x", "512", 0), 0), last());
-    for (int i = 0; i < MANY; i++) calls(ADD("f", "fusion", "64", collective, 0), inside);
+    for (int i = 0; i < many; i++) calls(ADD("f", "fusion", "64", collective, 0), inside);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
     finish();
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);

@@ -61,10 +61,11 @@ START_TEST(every_prefix) {
         const char *name;
         int bare;
     } files[] = {{"kineto.trace.json", 0}, {"jax_gpu.trace.json", 0}, {"chrome_array.trace.json", 1}};
+    size_t some = getenv("IDS_VALGRIND") ? 61 : 1; /* the sanitizers see each */
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         size_t length;
         char *content = content_of(files[f].name, &length);
-        for (size_t cut = 1; cut <= length; cut++) {
+        for (size_t cut = 1; cut <= length; cut += some) {
             int open = open_brackets(content, cut);
             int may_end = open == 0 || (files[f].bare && open == 1);
             ck_assert_msg(is_whole(content, cut) == may_end, "%s, cut at %zu: %s", files[f].name, cut,

@@ -27,11 +27,10 @@ static double normal(void) {
     return sqrt(-2 * log(1 - uniform())) * cos(2 * 3.14159265358979323846 * uniform());
 }
 
-/* Under valgrind a trial takes a second: one says whether memory is sound, and nothing of chance. */
+/* Few say whether memory is sound, and nothing of chance. */
 static int trials(int otherwise) {
     const char *text = getenv("IDS_TRIALS");
-    if (getenv("IDS_VALGRIND")) return 1;
-    return text && atoi(text) > 0 ? atoi(text) : otherwise;
+    return text && atoi(text) > 0 ? atoi(text) : ids_some_of(otherwise, 1);
 }
 
 /* ---- a program and how it varies ---- */
@@ -326,7 +325,7 @@ static int is_shown(void) {
 }
 
 static int is_asked(void) {
-    return !is_shown() && !getenv("IDS_VALGRIND");
+    return !is_shown() && ids_some_of(1, 0);
 }
 
 /* ---- one op of 300 ---- */

@@ -116,11 +116,12 @@ END_TEST
 START_TEST(changed_anywhere) {
     struct ids_report report, back;
     struct ids_buffer bytes = {0};
+    int apart = getenv("IDS_VALGRIND") ? 50 : 2; /* the sanitizers see each of these */
     know_both_tables();
     fill_report(&report);
     put(&report, &bytes);
     for (size_t i = 0; i < bytes.length; i++) {
-        for (int change = 1; change < 256; change += 2) {
+        for (int change = 1; change < 256; change += apart) {
             bytes.at[i] = (char)(bytes.at[i] ^ change);
             if (!get(bytes.at, bytes.length, &back)) free(report_text(&back));
             ids_report_done(&back);

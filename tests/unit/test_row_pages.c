@@ -110,9 +110,10 @@ static void check_keyed(int64_t count) {
 START_TEST(any_number_of_rows) {
     int64_t counts[140];
     size_t tried = 0;
-    for (; tried < 130; tried++) counts[tried] = (int64_t)tried;
+    int is_valgrind = getenv("IDS_VALGRIND") != NULL; /* the sanitizers see all */
+    for (int64_t count = 0; count < 130; count += is_valgrind ? 10 : 1) counts[tried++] = count;
     const int64_t more[] = {1000, 5000, 29999, 100000};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) counts[tried++] = more[i];
+    for (size_t i = 0; i < sizeof more / sizeof *more - (is_valgrind ? 2 : 0); i++) counts[tried++] = more[i];
     for (size_t i = 0; i < tried; i++) {
         struct ids_row_pages *rows, *keyed;
         begin(1024);
