@@ -34,7 +34,7 @@ static void fill(struct thing *things, int count, uint32_t late) {
 
 START_TEST(late_ones_come_to_their_place) {
     enum { MOST = 300 };
-    for (seed = 1; seed < (uint32_t)ids_some_of(3000, 200); seed++) {
+    for (seed = 1; seed < (uint32_t)ids_some_of(3000, 60); seed++) {
         uint32_t first = seed, lates[] = {1, 2, 8, 9, 30, 1000};
         struct thing here[MOST], there[MOST], *at = here, *spare = there;
         int count = (int)any(MOST), seen[MOST] = {0};
@@ -70,7 +70,7 @@ static struct ids_event event_at(int64_t start_ps, int64_t number) {
 START_TEST(few_or_many_events_out_of_order) {
     enum { MOST = 400 };
     struct ids_error err = IDS_ERROR_INIT;
-    for (seed = 1; seed < (uint32_t)ids_some_of(1000, 100); seed++) {
+    for (seed = 1; seed < (uint32_t)ids_some_of(1000, 30); seed++) {
         uint32_t first = seed, spread = any(2) ? 4 : 200;
         struct ids_events events = {0};
         for (uint32_t i = any(MOST); i; i--) {
@@ -88,7 +88,7 @@ END_TEST
 /* Pieces come one after the other; of events that begin together those of the piece that came first are first. */
 START_TEST(pieces_of_a_device_are_merged) {
     struct ids_error err = IDS_ERROR_INIT;
-    for (seed = 1; seed < (uint32_t)ids_some_of(1000, 100); seed++) {
+    for (seed = 1; seed < (uint32_t)ids_some_of(1000, 30); seed++) {
         uint32_t first = seed;
         struct ids_device devices[2] = {0};
         struct ids_trace trace = {.devices = devices, .device_count = 2};
@@ -138,7 +138,7 @@ static int smaller(const void *a, const void *b) {
 
 START_TEST(a_rank_is_that_of_a_sort) {
     enum { MOST = 200 };
-    for (seed = 1; seed < (uint32_t)ids_some_of(5000, 300); seed++) {
+    for (seed = 1; seed < (uint32_t)ids_some_of(5000, 100); seed++) {
         uint32_t first = seed, count = 1 + any(any(2) ? 8 : MOST), below = any(2) ? 3 : 1000, n = any(count);
         int64_t numbers[MOST + 1], sorted[MOST + 1];
         for (uint32_t i = 0; i < count; i++) numbers[i] = sorted[i] = (int64_t)any(below) - 1;
