@@ -10,6 +10,11 @@ set(IDS_UNSANITIZED_TESTS cli.growth contract.fields contract.messages contract.
     lint.circles lint.format lint.pointers same.compare_builds)
 set(IDS_TIMED_TESTS cuda.start live.recorder_alone live.short page.timeline) # another test's load is a cause that nobody planted: they run alone, as do those of truth
 
+# These begin first, so that none is left over for one core at the end; where tests have run before, ctest knows by itself how long they take.
+set(IDS_LONG_TESTS api.library cli.growth cli.growth_counts cli.jobs cli.many_hosts cli.redact contract.contributor cuda.stacks fault.bad_input
+    fault.bad_json fault.hostile_db fault.limits golden.explain golden.json golden.one_number golden.shared_facts live.capture live.memory
+    oracle.chrome_hash oracle.export_metrics peers.lake peers.perfetto peers.xprof_extract same.partials unit.closure)
+
 set(test_environment
     IDSPROF=${PROJECT_BINARY_DIR}/idsprof
     IDS_SOURCE_DIR=${PROJECT_SOURCE_DIR}
@@ -39,6 +44,9 @@ function(ids_add_test KIND FILE)
     if(test IN_LIST IDS_SLOW_TESTS)
         set(label full slow)
         set(timeout 600)
+    endif()
+    if(test IN_LIST IDS_LONG_TESTS)
+        set_tests_properties(${test} PROPERTIES COST 100)
     endif()
     if(KIND STREQUAL truth OR test IN_LIST IDS_TIMED_TESTS)
         set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)

@@ -29,9 +29,8 @@
         if (getenv("IDS_VALGRIND")) return; \
     } while (0)
 
-/* How many of what chance or size makes a test do: `all` in the release build, `few` where each access is looked into or
- * counted (valgrind, sanitizers, coverage), which takes 3 to 50 times as long and finds in the first what it finds in
- * the others. */
+/* How many of what chance or size makes a test do: `all` in the release build, `few` where each access is looked into
+ * or counted (valgrind, sanitizers, coverage), which takes 3 to 50 times as long and sees no more in the others. */
 static inline int ids_some_of(int all, int few) {
     const char *text = getenv("IDS_FEW");
     return text && *text == '1' ? few : all;
