@@ -17,6 +17,10 @@ enum { IDS_JOBS_MAX = 1024 };
 /* Calls work(context, i) once for each i below `count`, lower ones begun first, on at most ids_jobs() threads with the
  * caller's among them, and returns when all are done. Threads that the system refuses are done without. */
 void ids_parallel(size_t count, void (*work)(void *context, size_t i), void *context);
+/* Until as many calls of let_go, threads that were made for work wait for more of it: between stages that follow one
+ * another. Else they end with it, as a program that only calls in here expects it. */
+void ids_workers_keep(void);
+void ids_workers_let_go(void);
 /* The same of things that have so many events together, of which few are worth no thread. */
 void ids_parallel_events(uint64_t events, size_t count, void (*work)(void *context, size_t i), void *context);
 

@@ -26,6 +26,16 @@ void *ids_vec_new(size_t count, size_t element_bytes) {
     return array;
 }
 
+void *ids_vec_expect(void *array, size_t *room, size_t count, size_t element_bytes) {
+    if (count <= *room || count > SIZE_MAX / element_bytes) return array;
+    void *larger = malloc(count * element_bytes);
+    if (!larger) return array;
+    free(array);
+    *room = count;
+    if (count * element_bytes >= HUGE_LEAST_BYTES) advise_huge(larger, count * element_bytes);
+    return larger;
+}
+
 void *ids_vec_grow(void *array, size_t *room, size_t element_bytes) {
     /* A hundred thousand threads with an event each are no reason to hold room for sixteen of them. */
     size_t first = element_bytes > 64 ? 4 : 16, wanted = *room ? *room + *room / 2 : first;

@@ -13,6 +13,9 @@
 
 /* An array with room for so many, not zeroed; NULL when memory ran out. */
 void *ids_vec_new(size_t count, size_t element_bytes);
+/* Room for so many in an array that has no elements yet, where that many are likely to come: it need not be copied as
+ * it grows. The array, another one, or the same where there is no memory for it. */
+void *ids_vec_expect(void *array, size_t *room, size_t count, size_t element_bytes);
 /* Makes room for at least one more element: the array, moved or not, or NULL when memory ran out. */
 void *ids_vec_grow(void *array, size_t *room, size_t element_bytes);
 

@@ -1,6 +1,7 @@
 #include "lib/run/open_run.h"
 
 #include "lib/analysis/analyzer.h"
+#include "lib/base/parallel.h"
 #include "lib/io/memory_limit.h"
 #include "lib/io/temporary.h"
 #include "lib/run/captured_steps.h"
@@ -155,14 +156,22 @@ int ids_report_trace(const struct ids_engine *engine, const struct ids_run_files
     return code ? ids_error_at(err, "'%s'", run->path) : 0;
 }
 
-static int build_report(const struct ids_engine *engine, const struct ids_run_files *run,
-                        const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
+static int make_report(const struct ids_engine *engine, const struct ids_run_files *run,
+                       const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
     struct ids_trace *trace = NULL;
     const char *format = NULL;
     int code = ids_open_trace(engine, run, INT64_MAX, &trace, &format, err);
     if (code) return code;
     code = ids_report_trace(engine, run, trace, format, params, report, NULL, err);
     ids_trace_free(trace);
+    return code;
+}
+
+static int build_report(const struct ids_engine *engine, const struct ids_run_files *run,
+                        const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
+    ids_workers_keep();
+    int code = make_report(engine, run, params, report, err);
+    ids_workers_let_go();
     return code;
 }
 

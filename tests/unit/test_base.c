@@ -11,12 +11,16 @@
 #include "lib/base/vec.h"
 #include "tests/support/suite.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* ---- error ---- */
 
@@ -276,6 +280,81 @@ START_TEST(work_is_done_once) {
 }
 END_TEST
 
+enum { CREW = 4 };
+struct crew {
+    atomic_int arrived;
+    atomic_long of[CREW]; /* which thread did which */
+};
+
+/* Each thread does one, for it waits for the others. */
+static void meet(void *context, size_t i) {
+    struct crew *crew = context;
+    atomic_store(&crew->of[i], (long)syscall(SYS_gettid));
+    atomic_fetch_add(&crew->arrived, 1);
+    while (atomic_load(&crew->arrived) < CREW) sched_yield();
+}
+
+static int is_of(const struct crew *crew, long thread) {
+    int is = 0;
+    for (int i = 0; i < CREW; i++) is |= atomic_load(&crew->of[i]) == thread;
+    return is;
+}
+
+static int threads_there(void) {
+    struct dirent *entry;
+    int count = 0;
+    DIR *folder = opendir("/proc/self/task");
+    while (folder && (entry = readdir(folder))) count += entry->d_name[0] != '.';
+    if (folder) closedir(folder);
+    return count;
+}
+
+START_TEST(workers_wait_for_more) {
+    struct crew first = {0}, next = {0};
+    const int before = threads_there();
+    ids_jobs_set(CREW, 1);
+    ids_workers_keep();
+    ids_parallel(CREW, meet, &first);
+    ids_parallel(CREW, meet, &next);
+    for (int i = 0; i < CREW; i++) ck_assert(is_of(&first, atomic_load(&next.of[i])));
+    ids_workers_let_go();
+    if (before) ck_assert_int_eq(threads_there(), before);
+    first = next = (struct crew){0};
+    ids_parallel(CREW, meet, &first); /* without who keeps them they end with it */
+    if (before) ck_assert_int_eq(threads_there(), before);
+}
+END_TEST
+
+static void count_rows(void *context, size_t i) {
+    enum { COLUMNS = 50 };
+    ids_parallel(COLUMNS, count_up, (atomic_int *)context + i * COLUMNS);
+}
+
+START_TEST(work_may_share_its_own) {
+    enum { ROWS = 40, COLUMNS = 50 };
+    static atomic_int done[ROWS * COLUMNS];
+    ids_jobs_set(CREW, 1);
+    ids_parallel(ROWS, count_rows, done);
+    for (int i = 0; i < ROWS * COLUMNS; i++) ck_assert_int_eq(atomic_load(&done[i]), 1);
+}
+END_TEST
+
+/* Room that is expected is there at once, and elements stay where they are while it lasts. */
+START_TEST(expected_room) {
+    size_t room = 0, count = 0;
+    int *at = ids_vec_expect(NULL, &room, 1000, sizeof *at), *first = at;
+    ck_assert_uint_eq(room, 1000);
+    for (int i = 0; i < 1000; i++) *IDS_PUSH(at, count, room) = i;
+    ck_assert_ptr_eq(at, first);
+    for (int i = 1000; i < 2000; i++) *IDS_PUSH(at, count, room) = i;
+    for (int i = 0; i < 2000; i++) ck_assert_int_eq(at[i], i);
+    ck_assert_ptr_eq(ids_vec_expect(at, &room, 10, sizeof *at), at); /* it has more */
+    ck_assert_ptr_eq(ids_vec_expect(at, &room, SIZE_MAX / 2, sizeof *at), at);
+    ck_assert_uint_ge(room, 2000);
+    free(at);
+}
+END_TEST
+
 /* Sanitizers have a malloc of their own. */
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define IDS_HAS_GLIBC_MALLOC 1
@@ -468,6 +547,7 @@ IDS_RUN_SUITE("base", a_number_agrees_with_what_it_counts, an_error_reads_from_t
               arena_pieces_are_aligned_zeroed_and_apart, a_big_arena_piece_leaves_the_current_block_in_use,
               an_arena_copy_ends_in_zero, an_arena_prints_texts_of_any_length, text_ids_are_dense_and_zero_is_empty,
               texts_may_hold_zero_bytes, the_beginning_of_a_text_is_another_text, texts_survive_growth,
-              texts_stand_on_others, work_is_done_once, freed_memory_goes_back, push_grows_and_keeps,
-              growth_does_not_overflow, sums_stop_at_the_largest_number, idmap_dense_and_sparse, idmap_many_sparse_ids,
-              keymap_keeps_the_first_value, keymap_at_counts, keymap_survives_growth, keys_of_pairs_differ)
+              texts_stand_on_others, work_is_done_once, workers_wait_for_more, work_may_share_its_own, expected_room,
+              freed_memory_goes_back, push_grows_and_keeps, growth_does_not_overflow, sums_stop_at_the_largest_number,
+              idmap_dense_and_sparse, idmap_many_sparse_ids, keymap_keeps_the_first_value, keymap_at_counts,
+              keymap_survives_growth, keys_of_pairs_differ)
