@@ -29,4 +29,12 @@ int ids_hlo_module_read(const uint8_t *bytes, size_t length, unsigned parts, str
 int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struct ids_sink *sink,
                  struct ids_error *err);
 
+/* The same in two steps, so that a program can be read beside other work and told in its turn. What is read points into
+ * `bytes`; why nothing could be read is said when it is told. NULL when memory ran out. */
+struct ids_hlo_program;
+struct ids_hlo_program *ids_hlo_program_read(const uint8_t *bytes, size_t length, int with_buffers);
+int ids_hlo_program_tell(struct ids_hlo_program *program, uint64_t program_id, struct ids_sink *sink,
+                         struct ids_error *err);
+void ids_hlo_program_free(struct ids_hlo_program *program);
+
 #endif

@@ -22,7 +22,7 @@ struct telling {
     struct ids_sink *sink;
     uint64_t program_id;
     uint32_t name; /* of the module */
-    struct ids_hlo_costs costs;
+    struct ids_hlo_costs *costs;
     uint32_t *shape_texts;        /* by shape: its text + 1; 0 not made yet */
     struct ids_hlo_flow *flow;    /* by instruction; NULL: the order is not known */
     struct ids_hlo_waste *wastes; /* by instruction; NULL: there is none */
@@ -102,7 +102,7 @@ static int tell_waste(struct telling *telling, const struct ids_hlo_instruction 
 }
 
 static void tell_cost(struct telling *telling, uint32_t instruction, struct ids_instruction_info *to) {
-    struct ids_hlo_cost cost = ids_hlo_cost_of(&telling->costs, instruction);
+    struct ids_hlo_cost cost = ids_hlo_cost_of(telling->costs, instruction);
     to->flops = ids_hlo_cost_count(cost.flops, cost.misses_flops);
     to->bytes = ids_hlo_cost_count(cost.bytes, cost.misses_bytes);
     to->matrix_flops = ids_hlo_cost_count(cost.matrix_flops, cost.misses_flops);
@@ -118,7 +118,7 @@ static void tell_cost(struct telling *telling, uint32_t instruction, struct ids_
 /* Which scopes a fusion covers. */
 static int tell_parts(struct telling *telling, uint32_t instruction, struct ids_instruction_info *to) {
     struct ids_hlo_covered parts[IDS_HLO_PARTS];
-    int count = ids_hlo_parts_of(&telling->costs, instruction, &telling->parts_effort, parts), code = 0;
+    int count = ids_hlo_parts_of(telling->costs, instruction, &telling->parts_effort, parts), code = 0;
     for (int i = 0; i < count && i < IDS_OP_PARTS && !code; i++) {
         code = intern(telling, parts[i].op_name, &to->parts.at[i].op_name);
         to->parts.at[i].share = parts[i].share;
@@ -236,42 +236,78 @@ static int tell_module(struct telling *telling) {
     return code;
 }
 
+/* --- a program that was read ------------------------------------------------------------------------------------ */
+
+struct ids_hlo_program {
+    struct ids_hlo_module module;
+    struct ids_hlo_costs costs;
+    struct ids_hlo_flow *flow;    /* NULL: the order is not known */
+    struct ids_hlo_waste *wastes; /* NULL: there is none */
+    const char *without;          /* what was left out; NULL: nothing */
+    int code;                     /* why there is none */
+    struct ids_error err;
+};
+
 /* The buffer assignment, which the sink may want, must not cost the program where it is damaged or too large. */
-static int read_program(const uint8_t *bytes, size_t length, struct telling *telling, struct ids_hlo_module *module,
-                        const char **ret_without) {
-    *ret_without = NULL;
-    if (telling->sink->ops->memory) {
-        int code =
-            ids_hlo_module_read(bytes, length, IDS_HLO_LAYOUTS | IDS_HLO_LOOPS | IDS_HLO_BUFFERS, module, telling->err);
+static int read_module(const uint8_t *bytes, size_t length, int with_buffers, struct ids_hlo_program *program) {
+    struct ids_error *err = &program->err;
+    struct ids_hlo_module *module = &program->module;
+    if (with_buffers) {
+        int code = ids_hlo_module_read(bytes, length, IDS_HLO_ALL, module, err);
         if (code != IDS_CORRUPT && code != IDS_LIMIT) return code;
-        *ret_without = "a program's buffer assignment that could not be read: what it keeps in memory is not known";
+        program->without = "a program's buffer assignment that could not be read: what it keeps in memory is not known";
     }
-    return ids_hlo_module_read(bytes, length, IDS_HLO_LAYOUTS | IDS_HLO_LOOPS, module, telling->err);
+    return ids_hlo_module_read(bytes, length, IDS_HLO_LAYOUTS | IDS_HLO_LOOPS, module, err);
+}
+
+struct ids_hlo_program *ids_hlo_program_read(const uint8_t *bytes, size_t length, int with_buffers) {
+    struct ids_hlo_program *program = calloc(1, sizeof *program);
+    if (!program) {
+        ids_memory_refused();
+        return NULL;
+    }
+    program->err = (struct ids_error)IDS_ERROR_INIT;
+    program->code = read_module(bytes, length, with_buffers, program);
+    if (program->code) return program;
+    int code = ids_hlo_waste_find(&program->module, &program->wastes, &program->err);
+    if (!code && ids_hlo_flow_of(&program->module, &program->flow)) code = ids_no_memory(&program->err);
+    if (!code) code = ids_hlo_costs_make(&program->module, &program->costs, &program->err);
+    program->code = code;
+    return program;
+}
+
+int ids_hlo_program_tell(struct ids_hlo_program *program, uint64_t program_id, struct ids_sink *sink,
+                         struct ids_error *err) {
+    struct telling telling = {.module = &program->module,
+                              .sink = sink,
+                              .program_id = program_id,
+                              .costs = &program->costs,
+                              .flow = program->flow,
+                              .wastes = program->wastes,
+                              .err = err};
+    if (program->code == IDS_LIMIT) return say(&telling, "hlo.too_large", program->err.text, 1);
+    if (program->code) return ids_error_pass(err, &program->err);
+    telling.shape_texts = calloc(program->module.shape_count + 1, sizeof *telling.shape_texts);
+    if (!telling.shape_texts) return ids_no_memory(err);
+    int code = tell_module(&telling);
+    if (!code && program->without) code = say(&telling, "hlo.buffers", program->without, 1);
+    free(telling.shape_texts);
+    return code;
+}
+
+void ids_hlo_program_free(struct ids_hlo_program *program) {
+    if (!program) return;
+    ids_hlo_costs_done(&program->costs);
+    free(program->flow);
+    free(program->wastes);
+    ids_hlo_module_done(&program->module);
+    free(program);
 }
 
 int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struct ids_sink *sink,
                  struct ids_error *err) {
-    struct ids_hlo_module module;
-    struct telling telling = {.module = &module, .sink = sink, .program_id = program_id, .err = err};
-    const char *without;
-    int code = read_program(bytes, length, &telling, &module, &without);
-    if (code == IDS_LIMIT) {
-        char text[sizeof err->text];
-        memcpy(text, err->text, sizeof text);
-        return say(&telling, "hlo.too_large", text, 1);
-    }
-    if (code) return code;
-    telling.shape_texts = calloc(module.shape_count + 1, sizeof *telling.shape_texts);
-    if (!telling.shape_texts) ids_memory_refused();
-    code = telling.shape_texts ? ids_hlo_waste_find(&module, &telling.wastes, err) : ids_no_memory(err);
-    if (!code && ids_hlo_flow_of(&module, &telling.flow)) code = ids_no_memory(err);
-    if (!code) code = ids_hlo_costs_make(&module, &telling.costs, err);
-    if (!code) code = tell_module(&telling);
-    if (!code && without) code = say(&telling, "hlo.buffers", without, 1);
-    ids_hlo_costs_done(&telling.costs);
-    free(telling.flow);
-    free(telling.shape_texts);
-    free(telling.wastes);
-    ids_hlo_module_done(&module);
+    struct ids_hlo_program *program = ids_hlo_program_read(bytes, length, sink->ops->memory != NULL);
+    int code = program ? ids_hlo_program_tell(program, program_id, sink, err) : ids_no_memory(err);
+    ids_hlo_program_free(program);
     return code;
 }

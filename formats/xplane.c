@@ -176,6 +176,8 @@ static int read_space(struct ids_xplane_reader *reader, struct ids_error *err) {
             return ids_error_at(err, "plane %zu ('%s')", i,
                                 ids_strings_z(reader->sink->strings, reader->planes[i].name));
     }
+    code = ids_xplane_programs_tell(reader, err);
+    if (code) return code;
     if (reader->without_time) {
         struct ids_diag lost = {IDS_DAMAGE, "xplane.time_range",
                                 "events more than 106 days from the start of the session were left out", -1,
@@ -215,6 +217,7 @@ static int xplane_read(struct ids_source *source, struct ids_sink *sink, struct 
         free(plane->stats.at);
     }
     free(reader.planes);
+    ids_xplane_programs_done(&reader.programs);
     free(reader.args);
     ids_pb_file_done(&reader.file);
     ids_idmap_done(&reader.stat_texts);

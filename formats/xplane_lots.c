@@ -24,6 +24,8 @@ struct lots {
     const struct ids_xplane_plane *plane;
     struct lot *at;
     size_t count, room;
+    struct ids_xplane_program *programs; /* that are read beside them */
+    size_t program_count;
     atomic_size_t refused; /* what comes behind this one is read again anyway */
 };
 
@@ -75,8 +77,7 @@ static void read_into_part(const struct lots *lots, struct lot *lot, struct ids_
     ids_pb_file_done(&reader.file);
 }
 
-static void read_lot(void *context, size_t turn) {
-    struct lots *lots = context;
+static void read_lot(struct lots *lots, size_t turn) {
     struct lot *lot = lots->at[turn].turn;
     const size_t number = (size_t)(lot - lots->at);
     struct ids_sink *sink = lots->reader->sink;
@@ -91,6 +92,15 @@ static void read_lot(void *context, size_t turn) {
     size_t first = atomic_load(&lots->refused);
     while (!lot->is_read && number < first && !atomic_compare_exchange_weak(&lots->refused, &first, number)) {
     }
+}
+
+/* The longest lot, then programs, then the other lots. */
+static void take_turn(void *context, size_t turn) {
+    struct lots *lots = context;
+    if (turn && turn <= lots->program_count)
+        ids_xplane_program_read(lots->reader, &lots->programs[turn - 1]);
+    else
+        read_lot(lots, turn ? turn - lots->program_count : 0);
 }
 
 /* Takes the parts over until one is not as it would be in order; *ret_next is the first line that remains. */
@@ -119,7 +129,10 @@ int ids_xplane_read_in_parts(struct ids_xplane_reader *reader, const struct ids_
         code = ids_no_memory(err);
     } else if (lots.count > 1) {
         order_turns(&lots);
-        ids_parallel(lots.count, read_lot, &lots);
+        lots.program_count = ids_xplane_programs_ahead(&reader->programs);
+        lots.programs = reader->programs.at + reader->programs.read;
+        ids_parallel(lots.count + lots.program_count, take_turn, &lots);
+        reader->programs.read += lots.program_count;
         code = take_lots(reader, &lots, ret_next, err);
     }
     for (size_t i = 0; i < lots.count; i++)

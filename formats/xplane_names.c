@@ -8,14 +8,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A map entry: its key, and its value's bytes (empty when absent). 1; 0 where the file does not hold the entry; or a
- * code. */
-static int read_entry(struct ids_xplane_reader *reader, struct ids_span_bytes span, uint64_t *ret_key,
-                      struct ids_pb *ret_value, struct ids_error *err) {
-    const uint8_t *bytes;
+/* A map entry: its bytes, its key, and its value's bytes (empty when absent). 1; 0 where the file does not hold the
+ * entry; or a code. */
+static int read_entry(struct ids_xplane_reader *reader, struct ids_span_bytes span, const uint8_t **ret_bytes,
+                      uint64_t *ret_key, struct ids_pb *ret_value, struct ids_error *err) {
     *ret_key = 0;
     *ret_value = (struct ids_pb){NULL, NULL};
-    int code = ids_pb_file_bytes(&reader->file, span, &bytes, err);
+    int code = ids_pb_file_bytes(&reader->file, span, ret_bytes, err);
+    const uint8_t *bytes = *ret_bytes;
     if (code || !bytes) return code;
     struct ids_pb pb = {bytes, bytes + span.length};
     struct ids_pb_field field;
@@ -30,9 +30,10 @@ static int read_entry(struct ids_xplane_reader *reader, struct ids_span_bytes sp
 
 static int ids_xplane_read_stat_metadata(struct ids_xplane_reader *reader, struct ids_span_bytes span,
                                          struct ids_error *err) {
+    const uint8_t *bytes = NULL;
     uint64_t key;
     struct ids_pb value;
-    int code = read_entry(reader, span, &key, &value, err);
+    int code = read_entry(reader, span, &bytes, &key, &value, err);
     if (code <= 0) return code;
     struct ids_pb_field field;
     int more;
@@ -59,8 +60,9 @@ static uint64_t program_of(struct ids_text name, uint64_t key) {
     return at > 0 && at < name.length - 1u && name.at[at - 1] == '(' ? id : key;
 }
 
+/* Notes the graph of a name for later. `bytes`: of the name, which begins at `offset` of the file. */
 static int read_hlo(struct ids_xplane_reader *reader, const struct ids_name_info *name, uint64_t key, uint64_t offset,
-                    struct ids_error *err) {
+                    const uint8_t *bytes, struct ids_error *err) {
     for (size_t i = 0; i < name->arg_count; i++) {
         const struct ids_arg *arg = &name->args[i];
         if (arg->type != IDS_VALUE_BYTES || (arg->key != IDS_KEY_HLO_PROTO && arg->key != IDS_KEY_HLO_PROTO_OLD))
@@ -71,11 +73,12 @@ static int read_hlo(struct ids_xplane_reader *reader, const struct ids_name_info
         int code = ops->program ? ops->program(reader->sink, &program, err) : 0;
         if (code) return code;
         if (!ops->hlo) continue;
-        code = ids_hlo_read((const uint8_t *)arg->chars, arg->length, program_id, reader->sink, err);
-        if (code == IDS_CORRUPT) { /* the profile stands without it: ops lose their opcode */
-            struct ids_diag diag = {IDS_WARNING, "xplane.hlo", err->text, (int64_t)offset, 1};
-            code = reader->sink->ops->diag(reader->sink, &diag, err);
-        }
+        const struct ids_xplane_program later = {
+            .graph = {offset + (uint64_t)((const uint8_t *)arg->chars - bytes), arg->length},
+            .id = program_id,
+            .name_at = offset,
+        };
+        code = ids_xplane_programs_add(reader, &later, err);
         if (code) return code;
     }
     return 0;
@@ -83,9 +86,10 @@ static int read_hlo(struct ids_xplane_reader *reader, const struct ids_name_info
 
 int ids_xplane_read_event_metadata(struct ids_xplane_reader *reader, struct ids_span_bytes span,
                                    struct ids_error *err) {
+    const uint8_t *bytes = NULL;
     uint64_t key;
     struct ids_pb value;
-    int code = read_entry(reader, span, &key, &value, err);
+    int code = read_entry(reader, span, &bytes, &key, &value, err);
     if (code <= 0) return code;
     struct ids_name_info name = {.plane = reader->plane_id, .id = (int64_t)key};
     reader->arg_count = 0;
@@ -109,7 +113,7 @@ int ids_xplane_read_event_metadata(struct ids_xplane_reader *reader, struct ids_
     code = reader->sink->ops->name(reader->sink, &name, &id, err);
     if (code) return code;
     if (ids_idmap_set(&reader->event_names, key, id)) return ids_no_memory(err);
-    return read_hlo(reader, &name, key, span.at, err);
+    return read_hlo(reader, &name, key, span.at, bytes, err);
 }
 
 /* Reads the stat metadata and the plane's stats: into reader->stat_texts and reader->args. */

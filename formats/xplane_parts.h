@@ -23,6 +23,21 @@ struct ids_xplane_plane {
     struct ids_xplane_spans lines, event_metadata, stat_metadata, stats;
 };
 
+/* A program's graph, which is told when all lines are read (xplane_programs.c). */
+struct ids_hlo_program;
+struct ids_xplane_program {
+    struct ids_span_bytes graph;
+    uint64_t id;
+    uint64_t name_at; /* where its name is in the file */
+    uint8_t *bytes;   /* those of the graph, where it was read ahead */
+    struct ids_hlo_program *hlo;
+};
+struct ids_xplane_programs {
+    struct ids_xplane_program *at;
+    size_t count, room;
+    size_t read; /* the first ones were read ahead, or tried */
+};
+
 struct ids_xplane_reader {
     struct ids_pb_file file;
     struct ids_sink *sink;
@@ -41,6 +56,7 @@ struct ids_xplane_reader {
     uint32_t num_occurrences;     /* text */
     bool has_forms;               /* its stats have IDS_KEY_FORM among them */
     bool is_of_part;              /* others read with the same maps, which may not change */
+    struct ids_xplane_programs programs;
     struct ids_arg *args;
     size_t arg_count, arg_room;
 };
@@ -59,6 +75,16 @@ int ids_xplane_read_line(struct ids_xplane_reader *reader, struct ids_span_bytes
 int ids_xplane_read_plane_stats(struct ids_xplane_reader *reader, const struct ids_xplane_plane *plane,
                                 struct ids_error *err);
 int ids_xplane_read_event_metadata(struct ids_xplane_reader *reader, struct ids_span_bytes span, struct ids_error *err);
+
+int ids_xplane_programs_add(struct ids_xplane_reader *reader, const struct ids_xplane_program *program,
+                            struct ids_error *err);
+/* How many from programs->read on may be read ahead. */
+size_t ids_xplane_programs_ahead(const struct ids_xplane_programs *programs);
+/* Reads one ahead, beside others and beside lines. */
+void ids_xplane_program_read(const struct ids_xplane_reader *reader, struct ids_xplane_program *program);
+/* Tells all to the sink. */
+int ids_xplane_programs_tell(struct ids_xplane_reader *reader, struct ids_error *err);
+void ids_xplane_programs_done(struct ids_xplane_programs *programs);
 
 /* Reads what can be read of the plane's lines beside each other; *ret_next is the first that remains
  * (xplane_lots.c). */
