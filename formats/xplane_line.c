@@ -329,7 +329,7 @@ int ids_xplane_read_line_head(struct ids_xplane_reader *reader, struct ids_span_
 }
 
 int ids_xplane_read_line(struct ids_xplane_reader *reader, struct ids_span_bytes span, struct ids_error *err) {
-    struct ids_track_info track = {.plane = reader->plane_id};
+    struct ids_track_info track = {.plane = reader->plane_id, .bytes = span.length};
     int64_t timestamp_ns;
     int code = ids_xplane_read_line_head(reader, span, &track, &timestamp_ns, err);
     if (code) return code;

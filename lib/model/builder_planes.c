@@ -276,6 +276,19 @@ static enum ids_track_role role_of(enum ids_device_kind kind, struct ids_text na
     return IDS_TRACK_DERIVED;
 }
 
+/* A long line gets room for its events at once, of which about half become records; not where memory is short, for room
+ * counts in limits of the system. */
+static void expect(const struct ids_builder *builder, uint64_t bytes, struct ids_assembly *assembly,
+                   struct ids_events *records) {
+    enum { BYTES_OF_AN_EVENT = 40, EVENTS_LEAST = 1 << 14, SHARE = 8 };
+    const size_t events = (size_t)(bytes / BYTES_OF_AN_EVENT);
+    const uint64_t room = events * sizeof *assembly->at + events / 2 * sizeof *records->at;
+    const uint64_t most_bytes = builder->held.lender ? builder->held.lender->most_bytes : builder->held.most_bytes;
+    if (events < EVENTS_LEAST || room > most_bytes / SHARE) return;
+    assembly->at = ids_vec_expect(assembly->at, &assembly->room, events, sizeof *assembly->at);
+    records->at = ids_vec_expect(records->at, &records->room, events / 2, sizeof *records->at);
+}
+
 int ids_build_track(struct ids_sink *sink, const struct ids_track_info *info, uint32_t *ret_track,
                     struct ids_error *err) {
     struct ids_builder *builder = of(sink);
@@ -311,5 +324,6 @@ int ids_build_track(struct ids_sink *sink, const struct ids_track_info *info, ui
     builder->idle = (struct ids_assembly){0};
     track->events = open->assembly.records;
     open->assembly.records = (struct ids_events){0};
+    expect(builder, info->bytes, &open->assembly, &track->events);
     return 0;
 }

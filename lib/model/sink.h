@@ -74,6 +74,7 @@ struct ids_track_info {
     uint32_t name;     /* interned */
     int64_t id;        /* the file's own; may be negative or repeat */
     int64_t origin_ps; /* zero of the file's offsets on this line, since the host's base; whole nanoseconds */
+    uint64_t bytes;    /* that its events have in the file; 0 unknown */
 };
 
 /* What an event on a timeline is. xplane.pb knows slices only. */
