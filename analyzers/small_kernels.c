@@ -3,6 +3,7 @@
 #include "lib/analysis/context.h"
 
 #include "lib/base/far_numbers.h"
+#include "lib/base/parallel.h"
 #include "lib/base/saturate.h"
 
 #include <stdlib.h>
@@ -148,40 +149,58 @@ static void small_kernels_done(void *sums) {
 
 enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS };
 
-/* Sums by the digit at `shift`, of those durations that begin with `prefix`. */
-static void sum_digits(const struct ids_far_numbers *durations_ps, uint64_t prefix, int shift, __int128 *sums_ps) {
+/* Sums by the digit at `shift`, of those durations that begin with `prefix`: each lot, of a few pieces, for itself. */
+struct digits {
+    const struct ids_far_numbers *durations_ps;
+    uint64_t prefix;
+    int shift;
+    size_t lots;
+    __int128 *sums_ps; /* by lot and digit; the first lot's are those of all in the end */
+};
+
+static void sum_digits_of(void *context, size_t lot) {
+    const struct digits *digits = context;
+    __int128 *sums_ps = digits->sums_ps + lot * DIGITS;
     const int64_t *at;
     memset(sums_ps, 0, DIGITS * sizeof *sums_ps);
-    for (size_t piece = 0, count; (at = ids_far_numbers_piece(durations_ps, piece, &count)); piece++) {
+    for (size_t piece = lot, count; (at = ids_far_numbers_piece(digits->durations_ps, piece, &count));
+         piece += digits->lots) {
         for (size_t i = 0; i < count; i++) {
-            uint64_t digits = (uint64_t)at[i] >> shift;
-            if (digits >> DIGIT_BITS == prefix) sums_ps[digits & (DIGITS - 1)] += at[i];
+            uint64_t begin = (uint64_t)at[i] >> digits->shift;
+            if (begin >> DIGIT_BITS == digits->prefix) sums_ps[begin & (DIGITS - 1)] += at[i];
         }
     }
+}
+
+static void sum_digits(struct digits *digits) {
+    ids_parallel(digits->lots, sum_digits_of, digits);
+    for (size_t lot = 1; lot < digits->lots; lot++)
+        for (size_t digit = 0; digit < DIGITS; digit++) digits->sums_ps[digit] += digits->sums_ps[lot * DIGITS + digit];
 }
 
 /* Going from the longest down, the kernel with which half of the time is reached, digit by digit: nothing is sorted, so
  * that the durations of a large run may lie far. 0, or -1 when memory ran out. */
 static int weighted_median(const struct ids_far_numbers *durations_ps, int64_t longest_ps, int64_t total_ps,
                            int64_t *ret_ps) {
-    __int128 *sums_ps = malloc(DIGITS * sizeof *sums_ps), above_ps = 0;
-    int shift = 0;
-    uint64_t prefix = 0;
+    enum { LOTS_MOST = 16, PIECES_OF_A_LOT = 4 };
+    struct digits digits = {.durations_ps = durations_ps, .lots = durations_ps->piece_count / PIECES_OF_A_LOT + 1};
+    __int128 above_ps = 0;
     *ret_ps = 0;
-    if (!sums_ps) return -1;
-    if (!total_ps) { /* half of no time is reached by none */
-        free(sums_ps);
-        return 0;
-    }
-    while (longest_ps >> shift >= DIGITS) shift += DIGIT_BITS;
-    for (; shift >= 0; shift -= DIGIT_BITS) {
+    if (!total_ps) return 0; /* half of no time is reached by none */
+    if (digits.lots > ids_jobs()) digits.lots = ids_jobs();
+    if (digits.lots > LOTS_MOST) digits.lots = LOTS_MOST;
+    digits.sums_ps = malloc(digits.lots * DIGITS * sizeof *digits.sums_ps);
+    if (!digits.sums_ps) return -1;
+    while (longest_ps >> digits.shift >= DIGITS) digits.shift += DIGIT_BITS;
+    for (; digits.shift >= 0; digits.shift -= DIGIT_BITS) {
+        const __int128 *sums_ps = digits.sums_ps;
         uint64_t digit = DIGITS - 1;
-        sum_digits(durations_ps, prefix, shift, sums_ps);
+        sum_digits(&digits);
         while (digit && above_ps + sums_ps[digit] < total_ps - above_ps - sums_ps[digit]) above_ps += sums_ps[digit--];
-        prefix = prefix << DIGIT_BITS | digit;
+        digits.prefix = digits.prefix << DIGIT_BITS | digit;
     }
-    free(sums_ps);
-    *ret_ps = (int64_t)prefix;
+    free(digits.sums_ps);
+    *ret_ps = (int64_t)digits.prefix;
     return 0;
 }
 

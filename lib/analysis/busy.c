@@ -2,13 +2,31 @@
 #include "lib/analysis/context.h"
 #include "lib/analysis/recording.h"
 
+#include "lib/base/parallel.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "lib/model/clocks.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct stalls {
+    const struct ids_trace *trace;
+    struct ids_spans *of_track;
+    atomic_int failed;
+};
+
+static void gather_stalls_of(void *context, size_t t) {
+    struct stalls *stalls = context;
+    struct ids_spans *spans = &stalls->of_track[t];
+    struct ids_cursor cursor = ids_cursor_over_kinds(&stalls->trace->tracks[t].events, IDS_KINDS(IDS_KIND_STALL));
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (event->kind == IDS_KIND_STALL) ids_spans_add(spans, event->start_ps, event->end_ps);
+    }
+    if (ids_spans_unite(spans)) atomic_store(&stalls->failed, 1);
+}
 
 /* Waits inside CPU ops, by the thread that they happen on. */
 static int gather_stalls(struct ids_analysis *analysis, struct ids_error *err) {
@@ -16,14 +34,9 @@ static int gather_stalls(struct ids_analysis *analysis, struct ids_error *err) {
     if (!trace->track_count) return 0;
     analysis->stalls = calloc(trace->track_count, sizeof *analysis->stalls);
     if (!analysis->stalls) return ids_no_memory(err);
-    for (size_t t = 0; t < trace->track_count; t++) {
-        struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[t].events, IDS_KINDS(IDS_KIND_STALL));
-        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (event->kind == IDS_KIND_STALL) ids_spans_add(&analysis->stalls[t], event->start_ps, event->end_ps);
-        }
-        if (ids_spans_unite(&analysis->stalls[t])) return ids_no_memory(err);
-    }
-    return 0;
+    struct stalls stalls = {.trace = trace, .of_track = analysis->stalls};
+    ids_parallel_events(trace->event_count, trace->track_count, gather_stalls_of, &stalls);
+    return stalls.failed ? ids_no_memory(err) : 0;
 }
 
 int64_t ids_time_in_both(const struct ids_busy *busy, unsigned states, unsigned also) {
@@ -62,13 +75,16 @@ static struct extent *find_extents(const struct ids_analysis *analysis) {
 
 static struct ids_busy busy_of(const struct ids_trace *trace, size_t d) {
     const struct ids_device *device = &trace->devices[d];
-    struct ids_busy busy = {
+    return (struct ids_busy){
         .device = device, .index = (uint32_t)d, .first_ps = device->activity.at[0].start_ps, .last_ps = INT64_MIN};
-    struct ids_cursor cursor = ids_cursor_over(&device->activity);
+}
+
+static void find_end(void *context, size_t b) {
+    struct ids_busy *busy = &((struct ids_analysis *)context)->busy[b];
+    struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-        if (event->end_ps > busy.last_ps) busy.last_ps = event->end_ps;
+        if (event->end_ps > busy->last_ps) busy->last_ps = event->end_ps;
     }
-    return busy;
 }
 
 /* The active devices with their first and last activity, the chosen ones before the others. */
@@ -86,6 +102,7 @@ static int list_devices(struct ids_analysis *analysis, struct ids_error *err) {
             analysis->chosen_count += (size_t)is_chosen;
         }
     }
+    ids_parallel_events(trace->event_count, analysis->busy_count, find_end, analysis);
     if (!first || analysis->chosen_count) return 0;
     return ids_fail(err, IDS_USAGE, "no device that did anything is called '%s'; the first one is '%s'",
                     analysis->params.device, first->key);

@@ -1,6 +1,8 @@
 /* ledger_making.c - one sweep over each device books its time. */
 #include "lib/analysis/booking.h"
 
+#include "lib/base/parallel.h"
+
 #include <stdlib.h>
 
 /* Nobody meets where there is one device, or none of them has a collective. */
@@ -13,6 +15,31 @@ static int prepare_meetings(struct ids_booking *booking, struct ids_error *err) 
     booking->busy_of = calloc(analysis->trace->device_count, sizeof *booking->busy_of);
     if (!booking->past || !booking->busy_of) return ids_no_memory(err);
     for (size_t b = 0; b < analysis->busy_count; b++) booking->busy_of[analysis->busy[b].index] = (uint32_t)b;
+    return 0;
+}
+
+/* Who meets whom, and what host threads did: two that know nothing of each other. */
+struct preparing {
+    struct ids_booking *booking;
+    struct {
+        int code;
+        struct ids_error err;
+    } of[2];
+};
+
+static void prepare_one(void *context, size_t i) {
+    struct preparing *preparing = context;
+    struct ids_booking *booking = preparing->booking;
+    struct ids_error *err = &preparing->of[i].err;
+    preparing->of[i].code =
+        i ? ids_host_time_new(booking->analysis, &booking->host_time, err) : prepare_meetings(booking, err);
+}
+
+static int prepare(struct ids_booking *booking, struct ids_error *err) {
+    struct preparing preparing = {.booking = booking, .of = {{.err = IDS_ERROR_INIT}, {.err = IDS_ERROR_INIT}}};
+    ids_parallel_events(booking->analysis->trace->event_count, 2, prepare_one, &preparing);
+    for (int i = 1; i >= 0; i--)
+        if (preparing.of[i].code) return ids_error_pass(err, &preparing.of[i].err);
     return 0;
 }
 
@@ -76,9 +103,8 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
                                   .by_step = ids_step_sums_of(analysis),
                                   .counts_steps = analysis->steps.count > 0};
     if (make_room(analysis) || ids_intern_z(&ledger->texts, "") == IDS_NO_TEXT) return ids_no_memory(err);
-    int code = ids_host_time_new(analysis, &booking.host_time, err);
+    int code = prepare(&booking, err);
     if (!code) code = ids_booking_make_room(&booking, err);
-    if (!code) code = prepare_meetings(&booking, err);
     if (!code) code = ids_book_devices(&booking, swept, err);
     if (!code) code = ids_book_waits(&booking, err);
     if (!code) code = say_meanwhile(&booking, err);

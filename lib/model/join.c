@@ -19,6 +19,7 @@
 #include "lib/model/sampled.h"
 #include "lib/model/waste.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,9 +293,12 @@ static void name_collective(struct ids_trace *trace, struct ids_event *event) {
 /* cudaGraphLaunch, hipGraphLaunch: old files do not say of the kernels themselves that a graph launched them. */
 static void find_graph(struct ids_trace *trace, struct ids_event *event) {
     struct ids_name *name = &trace->names[event->launch->name];
-    struct ids_text text = ids_strings_text(&trace->strings, name->text);
-    if (!name->graph_launch) name->graph_launch = ids_text_contains(text, "GraphLaunch") ? 2 : 1;
-    if (name->graph_launch == 2) event->in_graph = 1;
+    uint8_t launches = __atomic_load_n(&name->graph_launch, __ATOMIC_RELAXED);
+    if (!launches) { /* of threads that look at once all find the same */
+        launches = ids_text_contains(ids_strings_text(&trace->strings, name->text), "GraphLaunch") ? 2 : 1;
+        __atomic_store_n(&name->graph_launch, launches, __ATOMIC_RELAXED);
+    }
+    if (launches == 2) event->in_graph = 1;
 }
 
 /* The launches of a few events, which lie anywhere: all are asked for before the first is waited for. Returns how many
@@ -316,34 +320,48 @@ static uint64_t launch_few(struct ids_event *events, size_t count, const struct 
     return without;
 }
 
-static uint64_t launch_devices(struct ids_trace *trace, const struct of_host *of, const struct producers *producers) {
+struct launched {
+    struct ids_trace *trace;
+    const struct of_host *of;
+    const struct producers *producers;
+    atomic_uint_least64_t without;
+};
+
+static void launch_device(void *context, size_t place) {
     enum { FEW = 64 }; /* they stay in the nearest cache */
+    struct launched *launched = context;
+    struct ids_trace *trace = launched->trace;
+    struct ids_device *device = &trace->devices[launched->of->first_device + place];
+    struct ids_events *lists[] = {&device->modules, &device->activity, &device->async, &device->waits};
     uint64_t without = 0;
-    for (size_t d = of->first_device; d < of->end_device; d++) {
-        struct ids_device *device = &trace->devices[d];
-        struct ids_events *lists[] = {&device->modules, &device->activity, &device->async, &device->waits};
-        for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-            const struct ids_events none = {0};
-            struct covering covering = {.modules = l ? &device->modules : &none};
-            ids_events_turn(lists[l]);
-            for (size_t i = 0; i < lists[l]->count; i++) { /* millions, so all that each needs at once */
-                struct ids_event *event = &lists[l]->at[i];
-                if (i % FEW == 0) {
-                    size_t left = lists[l]->count - i;
-                    without += launch_few(event, left < FEW ? left : FEW, device, producers);
-                }
-                if (event->launch && !event->in_graph) find_graph(trace, event);
-                /* A TPU op is launched with the module it runs in. */
-                const struct ids_event *execution = covering_module(&covering, event);
-                if (execution && !event->launch) event->launch = execution->launch;
-                if (lists[l] != &device->activity) continue;
-                direct_copy(trace, event);
-                name_collective(trace, event);
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+        const struct ids_events none = {0};
+        struct covering covering = {.modules = l ? &device->modules : &none};
+        ids_events_turn(lists[l]);
+        for (size_t i = 0; i < lists[l]->count; i++) { /* millions, so all that each needs at once */
+            struct ids_event *event = &lists[l]->at[i];
+            if (i % FEW == 0) {
+                size_t left = lists[l]->count - i;
+                without += launch_few(event, left < FEW ? left : FEW, device, launched->producers);
             }
+            if (event->launch && !event->in_graph) find_graph(trace, event);
+            /* A TPU op is launched with the module it runs in. */
+            const struct ids_event *execution = covering_module(&covering, event);
+            if (execution && !event->launch) event->launch = execution->launch;
+            if (lists[l] != &device->activity) continue;
+            direct_copy(trace, event);
+            name_collective(trace, event);
         }
-        for (size_t i = 0; i < device->steps.count; i++) device->steps.at[i].launch = NULL; /* nobody asks */
     }
-    return without;
+    for (size_t i = 0; i < device->steps.count; i++) device->steps.at[i].launch = NULL; /* nobody asks */
+    atomic_fetch_add(&launched->without, without);
+}
+
+/* Devices do not know of each other, only of what host threads did. */
+static uint64_t launch_devices(struct ids_trace *trace, const struct of_host *of, const struct producers *producers) {
+    struct launched launched = {.trace = trace, .of = of, .producers = producers};
+    ids_parallel_events(trace->event_count, of->end_device - of->first_device, launch_device, &launched);
+    return launched.without;
 }
 
 /* The step annotation on another thread of the process that covers the event: what calls backward() waits for it. */

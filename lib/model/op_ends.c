@@ -1,7 +1,9 @@
 #include "lib/model/op_ends.h"
 
+#include "lib/base/parallel.h"
 #include "lib/base/saturate.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { AHEAD = 16 }; /* so many events before a key is looked for, the memory is asked for its place */
@@ -51,17 +53,36 @@ static uint64_t end_ops_of(const struct ids_join *join, struct ids_events *ops, 
     return without;
 }
 
-int ids_op_ends_find(struct ids_join *join, struct ids_trace *trace, size_t first_device, size_t first_track,
-                     struct ids_error *err) {
-    struct next_op *next = calloc(trace->track_count - first_track + 1, sizeof *next);
-    if (!next) return ids_no_memory(err);
-    for (size_t d = first_device; d < trace->device_count; d++) {
+/* Devices are looked at beside each other, as many together as there are threads. */
+struct ending {
+    const struct ids_join *join;
+    struct ids_trace *trace;
+    size_t first_device, first_track, lots;
+    atomic_uint_least64_t without;
+    atomic_int failed;
+};
+
+static void end_lot(void *context, size_t lot) {
+    struct ending *ending = context;
+    struct ids_trace *trace = ending->trace;
+    struct next_op *next = calloc(trace->track_count - ending->first_track + 1, sizeof *next);
+    if (!next) atomic_store(&ending->failed, 1);
+    for (size_t d = ending->first_device + lot; d < trace->device_count && next; d += ending->lots) {
         struct ids_device *device = &trace->devices[d];
         if (device->kind == IDS_DEVICE_CPU)
-            join->ops_without_end += end_ops_of(join, &device->activity, first_track, next);
+            atomic_fetch_add(&ending->without, end_ops_of(ending->join, &device->activity, ending->first_track, next));
     }
     free(next);
+}
+
+int ids_op_ends_find(struct ids_join *join, struct ids_trace *trace, size_t first_device, size_t first_track,
+                     struct ids_error *err) {
+    const size_t devices = trace->device_count - first_device, jobs = ids_jobs();
+    struct ending ending = {.join = join, .trace = trace, .first_device = first_device, .first_track = first_track};
+    ending.lots = devices < jobs ? devices : jobs;
+    ids_parallel_events(trace->event_count, ending.lots, end_lot, &ending);
+    join->ops_without_end += ending.without;
     ids_keymap_done(&join->op_ends);
     ids_keymap_done(&join->op_goes_on);
-    return 0;
+    return ending.failed ? ids_no_memory(err) : 0;
 }
