@@ -20,11 +20,12 @@ void ids_analysis_done(struct ids_analysis *analysis) {
     ids_op_costs_done(&analysis->costs);
 }
 
-/* A run of many hosts has many gaps, and only who looks at single events asks for them later. */
+/* A run of many hosts has many gaps, and only who draws them asks for them later. */
 static int sum_up_devices(struct ids_analysis *analysis, uint32_t from, uint32_t to, struct ids_error *err) {
     int code = ids_gather_devices(analysis, from, to, err);
     for (uint32_t b = from; b < to; b++) {
         struct ids_busy *busy = &analysis->busy[b];
+        if (!code && analysis->taking && ids_findings_take_gaps(analysis->taking, b)) code = ids_no_memory(err);
         free(busy->gaps);
         busy->gaps = NULL;
         busy->gap_count = busy->gap_room = 0;
@@ -51,22 +52,20 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
                        struct ids_findings *ret_findings, struct ids_error *err) {
     struct ids_analysis analysis = {.trace = trace, .params = *params};
     struct ids_findings findings = {0};
-    struct ids_findings_taking *taking = NULL;
     struct ids_picture_making *picture = NULL;
     struct ids_ledger_visitor visitor;
     int code = ids_steps_make(&analysis, err);
     if (!code) code = ids_busy_make(&analysis, err);
     if (!code) code = ids_steps_trim(&analysis, err);
     if (!code && ret_findings)
-        code = ids_findings_begin(&analysis, &findings, &taking, &visitor, err);
+        code = ids_findings_begin(&analysis, &findings, &analysis.taking, &visitor, err);
     else if (!code && params->picture)
         code = ids_picture_begin(&analysis, params->picture, &picture, &visitor, err);
-    int single_events = taking || picture;
     if (!code) code = ids_compilations_make(&analysis, err);
     if (!code) code = ids_gather_hosts(&analysis, err);
     if (!code)
-        code = ids_ledger_make(&analysis, single_events ? &visitor : NULL,
-                               single_events ? ids_gather_devices : sum_up_devices, err);
+        code = ids_ledger_make(&analysis, analysis.taking || picture ? &visitor : NULL,
+                               picture ? ids_gather_devices : sum_up_devices, err);
     /* The others were only there for what the chosen ones waited for. */
     analysis.busy_count = analysis.chosen_count;
     ids_op_costs_end(&analysis);
@@ -80,7 +79,7 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
         ids_report_diag(report, diag->severity, diag->id, text_of_diag(trace, diag, report), diag->offset, diag->count);
     }
     struct ids_error ignored = IDS_ERROR_INIT;
-    int ended = ids_findings_end(taking, !code, code ? &ignored : err);
+    int ended = ids_findings_end(analysis.taking, !code, code ? &ignored : err);
     if (!code) code = ended;
     ended = ids_picture_end(picture, !code, code ? &ignored : err);
     if (!code) code = ended;

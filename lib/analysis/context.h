@@ -111,6 +111,7 @@ struct ids_steps {
     struct ids_period period; /* what steps were made of that nothing marks, or why there are none */
 };
 
+struct ids_findings_taking;
 struct ids_analysis {
     const struct ids_trace *trace;
     struct ids_params params;
@@ -128,6 +129,7 @@ struct ids_analysis {
     struct ids_op_counting *op_counting; /* while they are counted; NULL: no op has any figure */
     void **gathered;                     /* by ids_analyzers: its sums (gathering.c) */
     void *sums;                          /* those of the analyzer that runs */
+    struct ids_findings_taking *taking;  /* NULL: nobody asked for single events */
 };
 
 /* When a part of the run's window begins; IDS_PARTS: when the window ends. */
@@ -238,10 +240,12 @@ struct ids_text ids_compiled_function(const struct ids_trace *trace, const struc
 /* Findings about single events, which the caller ends. Begin them before the ledger is made, because the ledger
  * passes its intervals to the visitor; end them last. With `make` 0, and after a failure, there are none. A taking
  * of NULL is allowed. */
-struct ids_findings_taking;
 int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings *findings,
                        struct ids_findings_taking **ret_taking, struct ids_ledger_visitor *ret_visitor,
                        struct ids_error *err);
+/* The gaps of a device, by its index in analysis->busy: of one device after the other, when each is swept. Afterwards
+ * they may go. 0, or -1 when memory ran out. */
+int ids_findings_take_gaps(struct ids_findings_taking *taking, uint32_t b);
 int ids_findings_end(struct ids_findings_taking *taking, int make, struct ids_error *err);
 
 /* Sums over the active devices: Σ part ÷ Σ window. */

@@ -76,49 +76,74 @@ static int put_device(const struct ids_analysis *analysis, struct ids_findings *
     return failed;
 }
 
-/* Gaps go to the work that ends them; `first` is the device's first work. */
-static void put_gaps(const struct ids_analysis *analysis, const struct ids_busy *busy, struct ids_findings *findings,
-                     size_t first) {
-    struct ids_found_device *device = &findings->devices[busy->index];
+/* A gap as long as the work has no places yet: it goes to the work that ends it. */
+struct gap {
+    int64_t idle_ps;
+    uint32_t next; /* index in the device's activity; IDS_NONE: the gap is behind the last work */
+    uint8_t cause;
+};
+
+/* What is taken while devices are swept. */
+struct taking {
+    const struct ids_analysis *analysis;
+    struct ids_findings *findings;
+    struct gap *gaps; /* by device */
+    size_t gap_count, gap_room;
+    size_t *first_gap; /* by index of analysis->busy, and one more for the end */
+    int failed;
+};
+
+int ids_findings_take_gaps(struct ids_findings_taking *opaque, uint32_t b) {
+    struct taking *taking = (struct taking *)opaque;
+    const struct ids_analysis *analysis = taking->analysis;
+    const struct ids_busy *busy = &analysis->busy[b];
     for (size_t g = 0; g < busy->gap_count; g++) {
         const struct ids_gap *gap = &busy->gaps[g];
-        int64_t idle_ps = gap->end_ps - gap->start_ps;
-        uint8_t cause = gap->entry == IDS_NONE ? IDS_DEVICE_UNKNOWN : analysis->ledger.entries[gap->entry].account;
-        if (!gap->next || gap->next->start_ps != gap->end_ps) {
-            device->idle_ps = idle_ps;
-            device->cause = cause;
+        struct gap *taken = IDS_PUSH(taking->gaps, taking->gap_count, taking->gap_room);
+        if (!taken) return -1;
+        int is_ended = gap->next && gap->next->start_ps == gap->end_ps;
+        *taken = (struct gap){
+            .idle_ps = gap->end_ps - gap->start_ps,
+            .next = is_ended ? (uint32_t)(gap->next - busy->device->activity.at) : IDS_NONE,
+            .cause = gap->entry == IDS_NONE ? IDS_DEVICE_UNKNOWN : analysis->ledger.entries[gap->entry].account,
+        };
+    }
+    taking->first_gap[b + 1] = taking->gap_count;
+    return 0;
+}
+
+/* `first`: the device's first work. */
+static void put_gaps(const struct taking *taking, uint32_t b, size_t first) {
+    struct ids_findings *findings = taking->findings;
+    struct ids_found_device *device = &findings->devices[taking->analysis->busy[b].index];
+    for (size_t g = taking->first_gap[b]; g < taking->first_gap[b + 1]; g++) {
+        const struct gap *gap = &taking->gaps[g];
+        if (gap->next == IDS_NONE) {
+            device->idle_ps = gap->idle_ps;
+            device->cause = gap->cause;
             continue;
         }
-        size_t place = first + (size_t)(gap->next - busy->device->activity.at);
-        findings->work[place].idle_ps = idle_ps;
-        findings->work[place].cause = cause;
+        findings->work[first + gap->next].idle_ps = gap->idle_ps;
+        findings->work[first + gap->next].cause = gap->cause;
     }
 }
 
-/* Intervals came before the work had its places, and count in the events of their device. */
-static void place_intervals(const struct ids_busy *busy, struct ids_findings *findings, size_t *next, size_t first) {
-    for (; *next < findings->interval_count && findings->intervals[*next].device == busy->index; ++*next) {
-        struct ids_found_interval *interval = &findings->intervals[*next];
-        if (interval->event) interval->event += (uint32_t)first;
-    }
-}
-
-static int put_devices(const struct ids_analysis *analysis, struct ids_findings *findings) {
+static int put_devices(const struct taking *taking) {
+    const struct ids_analysis *analysis = taking->analysis;
     const struct ids_trace *trace = analysis->trace;
-    size_t next = 0;
+    struct ids_findings *findings = taking->findings;
     struct lane *lanes = calloc(trace->track_count + 1, sizeof *lanes);
     int failed = !lanes;
-    const struct ids_busy *busy = analysis->busy, *end = busy + analysis->busy_count; /* in the order of all devices */
+    uint32_t b = 0; /* of those that are active, which are in the order of all */
     for (size_t d = 0; d < trace->device_count && !failed; d++) {
         size_t first = findings->work_count;
-        findings->devices[d] = (struct ids_found_device){.cause = IDS_NO_CAUSE};
+        findings->devices[d] = (struct ids_found_device){.cause = IDS_NO_CAUSE, .first_work = first};
         failed = put_device(analysis, findings, lanes, &trace->devices[d]);
-        if (failed || busy == end || busy->index != d) continue;
+        if (failed || b == analysis->busy_count || analysis->busy[b].index != d) continue;
         findings->devices[d].active = 1;
-        findings->devices[d].start_ps = busy->start_ps;
-        findings->devices[d].end_ps = busy->end_ps;
-        place_intervals(busy, findings, &next, first);
-        put_gaps(analysis, busy++, findings, first);
+        findings->devices[d].start_ps = analysis->busy[b].start_ps;
+        findings->devices[d].end_ps = analysis->busy[b].end_ps;
+        put_gaps(taking, b++, first);
     }
     for (size_t t = 0; lanes && t < trace->track_count; t++) free(lanes[t].stack);
     free(lanes);
@@ -226,43 +251,33 @@ static int put_culprits(const struct ids_analysis *analysis, struct ids_findings
     return failed;
 }
 
-/* The intervals as they come. */
-struct taking {
-    const struct ids_analysis *analysis;
-    struct ids_findings *findings;
-};
+/* ---- the intervals as they come ---- */
 
 static int take_interval(void *context, const struct ids_ledger_interval *interval, struct ids_error *err) {
-    enum { STEPS_MOST = 1 << 26, DEVICES_MOST = 1 << 22 }; /* what struct ids_found_interval has bits for */
-    _Static_assert(IDS_KNOWN_COUNT <= 4 && IDS_ACCOUNT_COUNT <= 32, "bits of struct ids_found_interval");
-    struct taking *taking = context;
-    struct ids_findings *findings = taking->findings;
+    const struct taking *taking = context;
     const struct ids_busy *busy = &taking->analysis->busy[interval->busy];
     const struct ids_events *activity = &busy->device->activity;
     const struct ids_event *event = interval->event;
-    uint32_t step = interval->step == IDS_NONE ? 0 : interval->step + 1;
-    if (step >= STEPS_MOST || busy->index >= DEVICES_MOST)
-        return ids_fail(err, IDS_LIMIT, "more than %d steps, or %d devices", STEPS_MOST - 1, DEVICES_MOST);
-    struct ids_found_interval *found = IDS_PUSH(findings->intervals, findings->interval_count, findings->interval_room);
-    if (!found) return ids_no_memory(err);
     int is_of_device = event && event >= activity->at && event < activity->at + activity->count;
-    *found = (struct ids_found_interval){
+    const struct ids_found_interval found = {
         .from_ps = interval->from_ps,
         .to_ps = interval->to_ps,
         .culprit = interval->entry,
         .event = is_of_device ? (uint32_t)(event - activity->at) + 1 : 0,
-        .step = step & (STEPS_MOST - 1),
-        .device = busy->index & (DEVICES_MOST - 1),
-        .state = interval->state & 511u,
-        .account = interval->account & 31u,
-        .known = interval->known & 3u,
+        .step = interval->step == IDS_NONE ? 0 : interval->step + 1,
+        .device = busy->index,
+        .state = (uint16_t)interval->state,
+        .account = (uint8_t)interval->account,
+        .known = (uint8_t)interval->known,
     };
-    return 0;
+    return ids_found_intervals_add(&taking->findings->intervals, &found) ? ids_no_memory(err) : 0;
 }
 
+/* They are named in the order in which they came. */
 static void name_interval(void *context, size_t interval, uint32_t entry) {
     struct taking *taking = context;
-    taking->findings->intervals[interval].culprit = entry;
+    (void)interval;
+    taking->failed |= ids_found_intervals_name(&taking->findings->intervals, entry);
 }
 
 int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings *findings,
@@ -271,6 +286,11 @@ int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings 
     struct taking *taking = calloc(1, sizeof *taking);
     if (!taking) return ids_no_memory(err);
     *taking = (struct taking){.analysis = analysis, .findings = findings};
+    taking->first_gap = calloc(analysis->busy_count + 1, sizeof *taking->first_gap);
+    if (!taking->first_gap) {
+        free(taking);
+        return ids_no_memory(err);
+    }
     *findings = (struct ids_findings){0};
     *ret_taking = (struct ids_findings_taking *)taking;
     *ret_visitor = (struct ids_ledger_visitor){take_interval, name_interval, taking};
@@ -299,15 +319,17 @@ int ids_findings_end(struct ids_findings_taking *opaque, int make, struct ids_er
     if (!taking) return 0;
     const struct ids_analysis *analysis = taking->analysis;
     struct ids_findings *findings = taking->findings;
-    int failed = 0;
-    if (make) {
+    int failed = taking->failed;
+    if (make && !failed) {
         findings->devices = calloc(analysis->trace->device_count + 1, sizeof *findings->devices);
         failed = !findings->devices || put_steps(analysis, findings) || put_device_steps(analysis, findings) ||
                  put_culprits(analysis, findings) || put_peaks(analysis, findings);
         findings->device_count = analysis->trace->device_count;
-        failed = failed || put_devices(analysis, findings) || put_host_activitys(analysis, findings);
+        failed = failed || put_devices(taking) || put_host_activitys(analysis, findings);
     }
     if (failed || !make) ids_findings_done(findings);
+    free(taking->gaps);
+    free(taking->first_gap);
     free(taking);
     return failed ? ids_no_memory(err) : 0;
 }

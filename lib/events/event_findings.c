@@ -16,11 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ordered_work {
-    int64_t id; /* event.id */
-    const struct ids_found_work *work;
-};
-
 struct putter {
     sqlite3 *db;
     const struct ids_finding_pages *pages;
@@ -30,8 +25,8 @@ struct putter {
     struct ids_finding_numbers *numbers;
     struct ids_finding_numbers first; /* of this run */
     struct ids_event_ids *ids;
-    struct ids_keymap classes;  /* what activities have in common -> activity_class.id */
-    struct ordered_work *order; /* findings->work as rows */
+    struct ids_keymap classes; /* what activities have in common -> activity_class.id */
+    uint64_t *order;           /* findings->work as rows: the place of each is in its low half */
     sqlite3_stmt *insert, *insert_class, *insert_host_copy;
     int64_t last_put;                         /* the event of the activity written last */
     size_t first_host_activity, first_launch; /* their numbers in ids; work is from 0 */
@@ -295,9 +290,9 @@ static int put_culprit(struct putter *putter, size_t c) {
     return end_row(putter, putter->insert);
 }
 
-static int put_stretch(struct putter *putter, size_t i) {
-    const struct ids_found_interval *interval = &putter->findings->intervals[i];
-    int64_t event = interval->event ? ids_event_ids_get(putter->ids, interval->event - 1).id : 0;
+static int put_stretch(struct putter *putter, const struct ids_found_interval *interval) {
+    size_t work = putter->findings->devices[interval->device].first_work + interval->event - 1;
+    int64_t event = interval->event ? ids_event_ids_get(putter->ids, work).id : 0;
     const struct ids_stretch stretch = {
         .id = ++putter->numbers->stretch,
         .device = putter->first.device + interval->device + 1,
@@ -380,7 +375,7 @@ static int put_host_copy(struct putter *putter, const struct ids_found_work *wor
 }
 
 static int put_work(struct putter *putter, size_t place) {
-    const struct ids_found_work *work = putter->order[place].work;
+    const struct ids_found_work *work = &putter->findings->work[(uint32_t)putter->order[place]];
     const struct ids_event *event = work->event;
     struct ids_event_row row = row_of_work(putter, work);
     if (!row.id) {
@@ -493,28 +488,28 @@ static int find_ids(struct putter *putter) {
     return code ? code : ids_event_ids_find(putter->ids, putter->err);
 }
 
-static int work_before(const struct ordered_work *a, const struct ordered_work *b) {
-    return a->id < b->id;
+static int number_before(const uint64_t *a, const uint64_t *b) {
+    return *a < *b;
 }
 
-IDS_DEFINE_RUN_MERGE(merge_work, struct ordered_work, work_before)
+IDS_DEFINE_RUN_MERGE(merge_numbers, uint64_t, number_before)
 
-/* Rows go to the end of their table, which fills its pages. */
+/* Rows go to the end of their table, which fills its pages. Those that are lost have no row and come first. */
 static int order_work(struct putter *putter) {
     size_t count = putter->findings->work_count;
-    struct ordered_work *spare = calloc(count + 1, sizeof *spare);
-    putter->order = calloc(count + 1, sizeof *putter->order);
-    if (!spare || !putter->order) {
-        free(spare);
-        return ids_no_memory(putter->err);
+    uint64_t *spare = malloc((count + 1) * sizeof *spare);
+    int code = 0;
+    putter->order = malloc((count + 1) * sizeof *putter->order);
+    if (!spare || !putter->order) code = ids_no_memory(putter->err);
+    for (size_t i = 0; i < count && !code; i++) {
+        int64_t id = row_of_work(putter, &putter->findings->work[i]).id;
+        int64_t row = id ? id - putter->numbers->first_event + 1 : 0;
+        if (row > UINT32_MAX) code = ids_fail(putter->err, IDS_LIMIT, "more than four billion events");
+        putter->order[i] = (uint64_t)row << 32 | i;
     }
-    for (size_t i = 0; i < count; i++) {
-        const struct ids_found_work *work = &putter->findings->work[i];
-        putter->order[i] = (struct ordered_work){row_of_work(putter, work).id, work};
-    }
-    merge_work(&putter->order, &spare, count);
+    if (!code) merge_numbers(&putter->order, &spare, count);
     free(spare);
-    return 0;
+    return code;
 }
 
 static int put_everything(struct putter *putter) {
@@ -550,7 +545,9 @@ static int put_everything(struct putter *putter) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !code; i++)
         code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);
     for (size_t i = 0; i < findings->work_count && !code; i++) code = put_work(putter, i);
-    for (size_t i = 0; i < findings->interval_count && !code; i++) code = put_stretch(putter, i);
+    struct ids_found_cursor cursor = ids_found_cursor_over(&findings->intervals);
+    for (const struct ids_found_interval *interval; !code && (interval = ids_found_cursor_next(&cursor));)
+        code = put_stretch(putter, interval);
     if (!code) code = ids_stretch_rows_end_run(putter->pages->stretches, putter->err);
     return code ? code : put_stall_names(putter);
 }

@@ -20,7 +20,7 @@ void ids_finding_pages_free(struct ids_finding_pages *pages);
 
 /* The numbers of the run's first rows, and of the next rows of each table, over all runs of a database. */
 struct ids_finding_numbers {
-    int64_t run, first_host, first_track, first_name;
+    int64_t run, first_host, first_track, first_name, first_event;
     int64_t device, op, shape, class, step, culprit, stretch, device_step;
 };
 /* Writes the findings of a run whose events are in the table event already, whose pages are `events`. *ret_lost counts

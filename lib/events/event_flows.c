@@ -11,19 +11,20 @@ enum {
     PART_BYTES = 512 << 10, /* of a part in memory; more goes into a file */
 };
 
+enum { KIND_BITS = 2, EVENT_BITS = 64 - KIND_BITS };
+enum { GIVES = IDS_LINK_TYPED + 1 };
+_Static_assert(GIVES < 1 << KIND_BITS, "bits of a kind");
+
 /* An event that hands on a key (kind GIVES), or takes one. */
 struct end {
     uint64_t key;
-    int64_t event;
-    uint64_t kind;
+    uint64_t event : EVENT_BITS, kind : KIND_BITS;
 };
-enum { GIVES = IDS_LINK_TYPED + 1 };
 
 /* A row of the table. */
 struct flow {
-    int64_t to;
-    uint64_t kind;
-    int64_t from;
+    uint64_t to : EVENT_BITS, kind : KIND_BITS;
+    uint64_t from;
 };
 
 struct ids_event_flows {
@@ -59,7 +60,7 @@ static int append(struct ids_spill **part, const void *record, size_t bytes, str
 }
 
 static int add_end(struct ids_event_flows *flows, uint64_t key, int64_t event, uint64_t kind, struct ids_error *err) {
-    const struct end end = {key, event, kind};
+    const struct end end = {key, (uint64_t)event & (UINT64_MAX >> KIND_BITS), kind & GIVES};
     if (!key) return 0;
     return append(&flows->ends[key >> PART_SHIFT], &end, sizeof end, err);
 }
@@ -91,15 +92,14 @@ static int join_part(struct ids_event_flows *flows, struct ids_spill *ends, int6
     uint64_t length = ids_spill_length(ends);
     for (uint64_t at = 0; at < length && !code; at += sizeof end) {
         code = read_end(ends, at, &end, err);
-        if (!code && end.kind == GIVES && ids_keymap_add(&given, end.key, (uint64_t)end.event) < 0)
-            code = ids_no_memory(err);
+        if (!code && end.kind == GIVES && ids_keymap_add(&given, end.key, end.event) < 0) code = ids_no_memory(err);
     }
     for (uint64_t at = 0; at < length && !code; at += sizeof end) {
         uint64_t from;
         code = read_end(ends, at, &end, err);
         if (code || end.kind == GIVES || !ids_keymap_get(&given, end.key, &from)) continue;
-        const struct flow flow = {end.event, end.kind, (int64_t)from};
-        size_t part = (size_t)(end.event - first_event) * PARTS / (size_t)(last_event - first_event + 1);
+        const struct flow flow = {end.event, end.kind, from};
+        size_t part = (size_t)(end.event - (uint64_t)first_event) * PARTS / (size_t)(last_event - first_event + 1);
         code = append(&flows->flows[part], &flow, sizeof flow, err);
     }
     ids_keymap_done(&given);
@@ -111,7 +111,8 @@ static int write_sorted(struct ids_row_pages *pages, const struct flow *flows, s
     int code = 0;
     for (size_t i = 0; i < count && !code; i++) {
         if (i && !flow_before(&flows[i - 1], &flows[i])) continue; /* twice the same */
-        const int64_t values[] = {flows[i].to, (int64_t)(uintptr_t)words[flows[i].kind], flows[i].from};
+        const int64_t values[] = {(int64_t)flows[i].to, (int64_t)(uintptr_t)words[flows[i].kind],
+                                  (int64_t)flows[i].from};
         code = ids_row_pages_put_keyed(pages, &(struct ids_row_values){values, 3, 0, 1u << 1}, err);
     }
     return code;
@@ -140,6 +141,8 @@ int ids_event_flows_write(struct ids_event_flows *flows, struct ids_row_pages *p
     }
     for (int i = 0; i < PARTS && !code; i++) {
         if (flows->flows[i]) code = write_part(pages, flows->flows[i], err);
+        ids_spill_free(flows->flows[i]);
+        flows->flows[i] = NULL;
     }
     return code;
 }

@@ -16,7 +16,7 @@ enum {
 struct wanted {
     const struct ids_event *event;
     int64_t start_ps, end_ps; /* its own: a sort that looks at events takes most of the time */
-    uint32_t track, number;
+    uint32_t number;
 };
 
 /* A row of the table, as far as it is needed. */
@@ -33,8 +33,9 @@ struct ids_event_ids {
     int64_t first_track, first_name;
     uint32_t *text_of_name; /* by name.id - first_name */
     size_t name_count, name_room;
-    struct wanted *wanted;
-    size_t wanted_count, wanted_room, asked;
+    const struct ids_event **asked; /* by number */
+    size_t asked_count, asked_room;
+    struct wanted *wanted;       /* of one track */
     struct ids_event_row *found; /* by number */
     sqlite3_stmt *track, *point;
     struct ids_row_reader *rows;
@@ -48,9 +49,8 @@ static int64_t duration_of(const struct ids_event *event) {
     return event->end_ps - event->start_ps;
 }
 
-/* By track, start, longer first; what is equal in the order of the trace. */
+/* By start, longer first; what is equal in the order of the trace. */
 static int wanted_before(const struct wanted *a, const struct wanted *b) {
-    if (a->track != b->track) return a->track < b->track;
     if (a->start_ps != b->start_ps) return a->start_ps < b->start_ps;
     if (a->end_ps != b->end_ps) return a->end_ps > b->end_ps;
     return a->event < b->event;
@@ -100,12 +100,10 @@ int ids_event_ids_new(sqlite3 *db, const struct ids_row_pages *events, const str
 }
 
 int ids_event_ids_want(struct ids_event_ids *ids, const struct ids_event *event, struct ids_error *err) {
-    size_t number = ids->asked++;
-    if (!event) return 0;
-    if (number >= UINT32_MAX) return ids_fail(err, IDS_LIMIT, "more than four billion findings");
-    struct wanted *wanted = IDS_PUSH(ids->wanted, ids->wanted_count, ids->wanted_room);
-    if (!wanted) return ids_no_memory(err);
-    *wanted = (struct wanted){event, event->start_ps, event->end_ps, event->track, (uint32_t)number};
+    if (ids->asked_count >= UINT32_MAX) return ids_fail(err, IDS_LIMIT, "more than four billion findings");
+    const struct ids_event **asked = IDS_PUSH(ids->asked, ids->asked_count, ids->asked_room);
+    if (!asked) return ids_no_memory(err);
+    *asked = event;
     return 0;
 }
 
@@ -225,53 +223,84 @@ static struct ids_event_row take(struct ids_event_ids *ids, const struct ids_eve
 
 /* ---- all ---- */
 
-/* Into buckets by track first: a device's work comes in time order over many tracks, which a merge would take many
- * passes for. */
-static int sort_wanted(struct ids_event_ids *ids, struct ids_error *err) {
-    const size_t tracks = ids->trace->track_count, count = ids->wanted_count;
-    size_t *begin = calloc(tracks + 2, sizeof *begin);
-    struct wanted *sorted = calloc(count + 1, sizeof *sorted);
-    if (!begin || !sorted) {
-        free(begin);
-        free(sorted);
-        return ids_no_memory(err);
+/* What was asked for, by track: a device's work comes in time order over many tracks. */
+struct by_track {
+    uint32_t *numbers;
+    size_t *end; /* by track: behind its last number */
+    size_t most; /* on one track */
+};
+
+static int divide(const struct ids_event_ids *ids, struct by_track *by_track, struct ids_error *err) {
+    const size_t tracks = ids->trace->track_count;
+    by_track->numbers = malloc((ids->asked_count + 1) * sizeof *by_track->numbers);
+    by_track->end = calloc(tracks + 2, sizeof *by_track->end);
+    if (!by_track->numbers || !by_track->end) return ids_no_memory(err);
+    for (size_t i = 0; i < ids->asked_count; i++)
+        if (ids->asked[i]) by_track->end[ids->asked[i]->track + 1]++;
+    for (size_t t = 0; t < tracks; t++) {
+        if (by_track->end[t + 1] > by_track->most) by_track->most = by_track->end[t + 1];
+        by_track->end[t + 1] += by_track->end[t];
     }
-    for (size_t i = 0; i < count; i++) begin[ids->wanted[i].track + 1]++;
-    for (size_t t = 0; t < tracks; t++) begin[t + 1] += begin[t];
-    for (size_t i = 0; i < count; i++) sorted[begin[ids->wanted[i].track]++] = ids->wanted[i];
-    merge_wanted(&sorted, &ids->wanted, count);
-    free(ids->wanted);
-    free(begin);
-    ids->wanted = sorted;
+    for (size_t i = 0; i < ids->asked_count; i++)
+        if (ids->asked[i]) by_track->numbers[by_track->end[ids->asked[i]->track]++] = (uint32_t)i;
     return 0;
 }
 
-int ids_event_ids_find(struct ids_event_ids *ids, struct ids_error *err) {
-    ids->found = calloc(ids->asked + 1, sizeof *ids->found);
-    int code = ids->found ? sort_wanted(ids, err) : ids_no_memory(err);
-    uint32_t track = IDS_NONE;
+/* The events of ids->wanted, which are of the track and in order. */
+static int find_on_track(struct ids_event_ids *ids, uint32_t track, size_t count, struct ids_error *err) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): each place that divide() counted has one */
+    const struct ids_host *host = &ids->trace->hosts[ids->trace->tracks[track].host];
     int64_t together_ps = 0;
-    for (size_t i = 0; i < ids->wanted_count && !code; i++) {
-        const struct ids_event *event = ids->wanted[i].event;
-        if (i && ids->wanted[i - 1].event == event) { /* asked for again */
-            ids->found[ids->wanted[i].number] = ids->found[ids->wanted[i - 1].number];
+    int code = begin_track(ids, track, err);
+    for (size_t i = 0; i < count && !code; i++) {
+        const struct wanted *wanted = &ids->wanted[i];
+        if (i && wanted->event == wanted[-1].event) { /* asked for again */
+            ids->found[wanted->number] = ids->found[wanted[-1].number];
             continue;
         }
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): each place that sort_wanted() counted has one */
-        const struct ids_host *host = &ids->trace->hosts[ids->trace->tracks[event->track].host];
-        int64_t start_ps = event->start_ps - host->shift_ps; /* the builder added it, within its limits */
-        int is_new = event->track != track;
-        if (is_new) code = begin_track(ids, event->track, err);
-        track = event->track;
-        if (!code && (is_new || start_ps != together_ps)) code = gather_together(ids, start_ps, err);
+        int64_t start_ps = wanted->start_ps - host->shift_ps; /* the builder added it, within its limits */
+        if (!i || start_ps != together_ps) code = gather_together(ids, start_ps, err);
         together_ps = start_ps;
-        if (!code) ids->found[ids->wanted[i].number] = take(ids, event);
+        if (!code) ids->found[wanted->number] = take(ids, wanted->event);
     }
     return code;
 }
 
+static int find_by_track(struct ids_event_ids *ids, const struct by_track *by_track, struct ids_error *err) {
+    struct wanted *spare = malloc((by_track->most + 1) * sizeof *spare);
+    ids->wanted = malloc((by_track->most + 1) * sizeof *ids->wanted);
+    int code = spare && ids->wanted ? 0 : ids_no_memory(err);
+    size_t first = 0;
+    for (size_t t = 0; t < ids->trace->track_count && !code; first = by_track->end[t++]) {
+        const size_t count = by_track->end[t] - first;
+        for (size_t i = 0; i < count; i++) {
+            const uint32_t number = by_track->numbers[first + i];
+            const struct ids_event *event = ids->asked[number];
+            ids->wanted[i] = (struct wanted){event, event->start_ps, event->end_ps, number};
+        }
+        merge_wanted(&ids->wanted, &spare, count);
+        if (count) code = find_on_track(ids, (uint32_t)t, count, err);
+    }
+    free(spare);
+    return code;
+}
+
+int ids_event_ids_find(struct ids_event_ids *ids, struct ids_error *err) {
+    struct by_track by_track = {0};
+    ids->found = calloc(ids->asked_count + 1, sizeof *ids->found);
+    int code = ids->found ? divide(ids, &by_track, err) : ids_no_memory(err);
+    if (!code) code = find_by_track(ids, &by_track, err);
+    free(by_track.numbers);
+    free(by_track.end);
+    free(ids->asked);
+    free(ids->wanted);
+    ids->asked = NULL;
+    ids->wanted = NULL;
+    return code;
+}
+
 struct ids_event_row ids_event_ids_get(const struct ids_event_ids *ids, size_t number) {
-    return number < ids->asked ? ids->found[number] : (struct ids_event_row){0};
+    return number < ids->asked_count ? ids->found[number] : (struct ids_event_row){0};
 }
 
 void ids_event_ids_free(struct ids_event_ids *ids) {
@@ -280,6 +309,7 @@ void ids_event_ids_free(struct ids_event_ids *ids) {
     ids_row_reader_free(ids->rows);
     sqlite3_finalize(ids->point);
     free(ids->text_of_name);
+    free(ids->asked);
     free(ids->wanted);
     free(ids->found);
     free(ids->together);

@@ -1,5 +1,6 @@
 #include "lib/events/event_rows.h"
 
+#include "lib/base/memory.h"
 #include "lib/base/vec.h"
 #include "lib/events/event_parts.h"
 #include "lib/events/events.sql.h"
@@ -370,12 +371,22 @@ struct ids_sink *ids_event_rows_sink(struct ids_event_rows *rows) {
     return &rows->sink;
 }
 
+/* What was freed goes back to the system, which the allocator would keep for this thread, while another one
+ * analyzes. */
+static void give_back(const struct ids_event_rows *rows) {
+    enum { EVENTS_LEAST = 1 << 17 };
+    if (rows->numbers->event - rows->first_event > EVENTS_LEAST) ids_memory_give_back();
+}
+
 int ids_event_rows_finish(struct ids_event_rows *rows, struct ids_error *err) {
     int code = 0;
     for (size_t i = 0; i < rows->track_count && !code; i++) code = end_track(&rows->sink, (uint32_t)i, err);
+    ids_row_sorter_done(&rows->sorter);
+    give_back(rows);
     if (!code) code = ids_row_pages_show(rows->pages.event, err);
     if (!code)
         code = ids_event_flows_write(rows->flows, rows->pages.flow, rows->first_event, rows->numbers->event, err);
+    give_back(rows);
     return code ? code : ids_event_stats_finish(rows->stats, err);
 }
 

@@ -70,6 +70,7 @@ int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct 
     db->findings.first_host = db->numbers.host + 1;
     db->findings.first_track = db->numbers.track + 1;
     db->findings.first_name = db->numbers.name + 1;
+    db->findings.first_event = db->numbers.event + 1;
     db->step_source = NULL;
     db->has_left_out = 0;
     int code = ids_event_rows_new(db->db, &db->pages, strings, &db->numbers, db->held_most, &db->rows, err);

@@ -117,8 +117,9 @@ static int put_device(struct ids_accounts *accounts, const struct ids_accounts_d
     int code = 0, has_track = 0;
     if (!plane) return 0;
     memset(names, 0xff, sizeof names);
+    struct ids_found_cursor cursor = device->before;
     for (size_t i = 0; i < device->count && !code; i++) {
-        const struct ids_found_interval *interval = &accounts->params.findings->intervals[device->first + i];
+        const struct ids_found_interval *interval = ids_found_cursor_next(&cursor);
         if (edge_of(accounts, interval->from_ps) >= edge_of(accounts, interval->to_ps)) continue; /* it is shorter */
         if (!has_track) code = add_track(accounts, device, plane->next, &track, err);
         has_track = 1;

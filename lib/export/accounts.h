@@ -7,11 +7,12 @@
 #include "lib/model/sink.h"
 
 struct ids_accounts_device {
-    const char *plane;   /* on which it lies */
-    const char *track;   /* what its accounts are called */
-    int64_t ordinal;     /* of a CPU device, which shares its plane with others; else -1 */
-    uint32_t host;       /* index of the trace's */
-    size_t first, count; /* its intervals */
+    const char *plane;              /* on which it lies */
+    const char *track;              /* what its accounts are called */
+    int64_t ordinal;                /* of a CPU device, which shares its plane with others; else -1 */
+    uint32_t host;                  /* index of the trace's */
+    struct ids_found_cursor before; /* its intervals: where they begin, and how many they are */
+    size_t count;
 };
 
 struct ids_accounts_params {

@@ -190,6 +190,8 @@ static void sum_time_scales(struct ids_trace *trace) {
 
 int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace, struct ids_error *err) {
     int code = end_tracks(builder, err);
+    ids_assembly_done(&builder->idle); /* no track comes any more */
+    ids_builder_idle_done(builder);
     if (!code) code = join_hosts(builder, err);
     if (!code) put_far(builder);
     builder->dimensions.host = UINT32_MAX; /* what is said now is of the run */
@@ -205,7 +207,6 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
                                 builder->out_of_range};
         code = build_diag(&builder->sink, &diag, err);
     }
-    ids_assembly_done(&builder->idle);
     sum_time_scales(builder->trace);
     ids_counters_order(builder->trace);
     if (!code) code = say_bound(builder, err);

@@ -9,7 +9,7 @@ void ids_findings_done(struct ids_findings *findings) {
     free(findings->work);
     free(findings->host_activities);
     free(findings->launches);
-    free(findings->intervals);
+    ids_found_intervals_done(&findings->intervals);
     free(findings->culprits);
     free(findings->device_steps);
     ids_arena_done(&findings->texts);

@@ -6,6 +6,7 @@
 #ifndef IDS_LIB_MODEL_FINDINGS_H
 #define IDS_LIB_MODEL_FINDINGS_H
 
+#include "lib/model/found_intervals.h"
 #include "lib/model/trace.h"
 
 enum { IDS_NO_CAUSE = UINT8_MAX }; /* a gap's account is enum ids_account (account.h) */
@@ -16,6 +17,7 @@ struct ids_found_device {
     int64_t start_ps, end_ps; /* the window; equal where it is not active */
     int64_t idle_ps;          /* the gap behind its last work in the window; 0 none */
     uint8_t cause;            /* of that: the account of its longest part; IDS_NO_CAUSE where there is none */
+    size_t first_work;        /* index in `work` of its first activity */
 };
 
 /* What a device can do of one kind at most, that figures go by. */
@@ -36,17 +38,6 @@ struct ids_found_work {
     uint8_t cause;   /* of the gap: the account of its longest part; IDS_NO_CAUSE where there is none */
 };
 
-/* An interval of the ledger (lib/analysis/ledger.h). */
-struct ids_found_interval {
-    int64_t from_ps, to_ps;
-    uint32_t culprit;     /* index of `culprits` */
-    uint32_t event;       /* index + 1 in `work`, where that is what it is about; 0 none */
-    uint64_t step : 26;   /* index + 1 in `steps`, 0 none */
-    uint64_t device : 22; /* index of the trace's devices */
-    uint64_t state : 9;   /* enum ids_device_state */
-    uint64_t account : 5;
-    uint64_t known : 2;
-};
 struct ids_found_culprit {
     struct ids_text culprit, where; /* length 0 unknown; in memory of the findings */
     uint8_t account;
@@ -81,7 +72,7 @@ struct ids_findings {
     struct ids_found_work *work;       /* by device; in time order, what is beside behind the rest */
     const struct ids_event **launches; /* in the order of work, each once for all that follows on it */
     struct ids_found_host_activity *host_activities; /* by track, in time order */
-    struct ids_found_interval *intervals;            /* by device, in time order; only of active devices */
+    struct ids_found_intervals intervals;            /* by device, in time order; only of active devices */
     struct ids_found_culprit *culprits;
     struct ids_found_device_step *device_steps; /* by device, in time order */
     struct ids_arena texts;
@@ -89,7 +80,7 @@ struct ids_findings {
     size_t peak_count;
     size_t device_count, step_count, work_count, work_room, launch_count, launch_room, host_activity_count,
         host_activity_room;
-    size_t interval_count, interval_room, culprit_count, device_step_count, device_step_room;
+    size_t culprit_count, device_step_count, device_step_room;
 };
 
 void ids_findings_done(struct ids_findings *findings);

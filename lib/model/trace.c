@@ -96,6 +96,13 @@ void ids_trace_give_back(struct ids_trace *trace, size_t first_device, size_t fi
     }
 }
 
+void ids_trace_drop_timelines(struct ids_trace *trace) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        ids_timeline_done(&trace->tracks[t].timeline);
+        trace->tracks[t].timeline = (struct ids_timeline){0};
+    }
+}
+
 const char *ids_trace_name(const struct ids_trace *trace, uint32_t name) {
     const struct ids_name *called = &trace->names[name];
     return ids_trace_text(trace, called->display ? called->display : called->text);

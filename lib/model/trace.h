@@ -482,6 +482,8 @@ struct ids_events *ids_device_list(struct ids_device *device, enum ids_device_li
 /* Returns the room that growing left over in the lists of events, of the devices and tracks from these on: nearly half
  * of the memory of a large trace. Lists may grow again. */
 void ids_trace_give_back(struct ids_trace *trace, size_t first_device, size_t first_track);
+/* What threads did at each moment is gone: the analysis is done, and only events are asked for. */
+void ids_trace_drop_timelines(struct ids_trace *trace);
 /* Moves the lists and timelines of these devices and tracks to trace->far, where they keep their addresses from then
  * on; returns how many bytes of memory that freed. 0 where the disk has no room: all stays where it is. Nothing points
  * to these events yet. */

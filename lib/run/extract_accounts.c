@@ -31,17 +31,23 @@ static int list_devices(const struct ids_trace *trace, struct ids_extract_accoun
     if (!accounts->devices || !accounts->shifts_ps) return -1;
     for (size_t i = 0; i < trace->host_count; i++) accounts->shifts_ps[i] = trace->hosts[i].shift_ps;
     accounts->shift_count = trace->host_count;
-    for (size_t i = 0; i < findings->interval_count;) {
-        const struct ids_device *device = &trace->devices[findings->intervals[i].device];
+    struct ids_found_cursor before, cursor = before = ids_found_cursor_over(&findings->intervals);
+    uint32_t last = IDS_NONE;
+    for (const struct ids_found_interval *interval; (interval = ids_found_cursor_next(&cursor)); before = cursor) {
+        if (interval->device == last) {
+            accounts->devices[accounts->device_count - 1].count++;
+            continue;
+        }
+        last = interval->device;
+        const struct ids_device *device = &trace->devices[last];
         struct ids_accounts_device *own = &accounts->devices[accounts->device_count++];
         *own = (struct ids_accounts_device){.plane = plane_of(trace, device, &findings->texts),
                                             .track = track_of(device, &findings->texts),
                                             .ordinal = device->kind == IDS_DEVICE_CPU ? device->ordinal : -1,
                                             .host = device->host,
-                                            .first = i};
+                                            .before = before,
+                                            .count = 1};
         if (!own->plane || !own->track) return -1;
-        while (i < findings->interval_count && &trace->devices[findings->intervals[i].device] == device) i++;
-        own->count = i - own->first;
     }
     return 0;
 }

@@ -1,6 +1,8 @@
 #include "lib/run/import_run.h"
 
 #include "lib/analysis/analyzer.h"
+#include "lib/base/memory.h"
+#include "lib/base/parallel.h"
 #include "lib/model/builder.h"
 #include "lib/model/tee.h"
 #include "lib/run/open_run.h"
@@ -53,13 +55,16 @@ static int make_trace(const struct ids_engine *engine, const struct ids_run_file
 }
 
 static int report_and_end(const struct ids_engine *engine, struct ids_run_db *db, const struct ids_run_files *run,
-                          const struct ids_trace *trace, const char *format, const char *key, struct ids_error *err) {
+                          struct ids_trace *trace, const char *format, const char *key, struct ids_error *err) {
     struct ids_params params;
     struct ids_report report;
     struct ids_findings findings = {0};
+    enum { EVENTS_LEAST = 1 << 17 }; /* from which on the way to the system is worth it */
     ids_report_init(&report);
     ids_params_default(&params);
     int code = ids_report_trace(engine, run, trace, format, &params, &report, &findings, err);
+    ids_trace_drop_timelines(trace);
+    if (trace->event_count >= EVENTS_LEAST) ids_memory_give_back(); /* what the analysis has freed */
     if (!code) code = ids_run_db_put_findings(db, trace, &findings, &report, err);
     if (!code) code = ids_run_db_end(db, &report, key, err);
     ids_report_done(&report);
@@ -74,10 +79,12 @@ int ids_import_run(const struct ids_engine *engine, struct ids_run_db *db, const
     const char *format = NULL;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
+    ids_workers_keep();
     ids_bound_trace(builder, run, INT64_MAX);
     code = read_both(engine, db, run, builder, &format, err);
     if (!code) code = make_trace(engine, run, &builder, &trace, err);
     if (!code) code = report_and_end(engine, db, run, trace, format, key, err);
+    ids_workers_let_go();
     if (code) ids_run_db_give_up(db); /* before the texts go */
     ids_trace_free(trace);
     ids_builder_free(builder);
