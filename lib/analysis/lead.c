@@ -37,9 +37,8 @@ static void take(struct ids_lead *lead, uint32_t doing, size_t end, int64_t wait
     const int64_t *from_ps = lead->timeline->from_ps;
     while (lead->wait < lead->wait_count && lead->waits[lead->wait].first < end) lead->wait++;
     /* What the host takes from there to its next wait, where it waits again. */
-    int64_t until_next_ps = lead->wait < lead->wait_count
-                                ? ids_sat_sub(from_ps[lead->waits[lead->wait].first], from_ps[end])
-                                : INT64_MAX;
+    int64_t until_next_ps =
+        lead->wait < lead->wait_count ? ids_sat_sub(from_ps[lead->waits[lead->wait].first], from_ps[end]) : INT64_MAX;
     lead->waited = doing;
     lead->lost_ps = until_next_ps <= waited_ps ? waited_ps : 0;
     lead->turn = end;
@@ -51,7 +50,8 @@ int ids_lead_come(struct ids_lead *lead, const struct ids_trace *trace, const st
     lead->gap_from_ps = gap_from_ps;
     while (lead->wait < lead->wait_count) {
         const struct ids_lead_wait *wait = &lead->waits[lead->wait];
-        if (wait->end == timeline->count || timeline->from_ps[wait->end] > gap_from_ps) break; /* the gap begins in it */
+        if (wait->end == timeline->count || timeline->from_ps[wait->end] > gap_from_ps)
+            break; /* the gap begins in it */
         take(lead, timeline->doing[wait->first], wait->end,
              ids_sat_sub(timeline->from_ps[wait->end], timeline->from_ps[wait->first]));
     }

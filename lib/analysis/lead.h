@@ -13,7 +13,8 @@
 #include "lib/model/trace.h"
 
 struct ids_lead {
-    const struct ids_timeline *timeline; /* of the thread, with its waits: eight devices come to the same million turns */
+    /* Of the thread, with its waits: eight devices come to the same million turns. */
+    const struct ids_timeline *timeline;
     struct ids_lead_wait {
         size_t first, end; /* turns */
     } * waits;
