@@ -66,6 +66,45 @@ static void blame_wait(const struct ids_entries *entries, struct ids_cause *wait
                                  ids_cause_time(entries->texts, fabs(exposed->change_ps)));
 }
 
+/* Whether an entry's culprit is what a function called: "load" at "data.py:12", or the wait for a core in it. */
+static int is_culprit(const struct ids_entry *entry, int side, const struct ids_sampled_call *call) {
+    struct ids_function function;
+    const char *culprit = entry->cause.culprit;
+    if (side == 0 && entry->cause.name_before) culprit = entry->cause.name_before;
+    if (ids_is_wait_for_machine(call->call)) return !strcmp(strchr(call->call, '.') + 1, culprit);
+    return ids_function_of(culprit, entry->where[side], &function) &&
+           ids_is_function(&function, call->call, call->file);
+}
+
+/* What of that time the device waits for an entry's culprit. */
+static double idle_in(const struct ids_entry *entry, int side, const struct ids_sampled_calls *calls,
+                      const struct ids_function *function) {
+    double sum = 0;
+    int within = INT_MAX, counted = INT_MAX;
+    for (size_t i = 0; i < calls->count; i++) {
+        const struct ids_sampled_call *call = &calls->at[i];
+        if (call->depth <= counted) counted = INT_MAX;
+        if (call->depth <= within) within = ids_is_function(function, call->call, call->file) ? call->depth : INT_MAX;
+        if (within == INT_MAX || counted != INT_MAX || !is_culprit(entry, side, call)) continue;
+        counted = call->depth;
+        sum += call->total_ps;
+    }
+    return fmin(sum, side ? entry->cause.b_ps : entry->cause.a_ps);
+}
+
+/* The device works for most of the time in which the host is in the function: it waits neither for it nor for what it
+ * calls, which are culprits of their own. */
+static int does_device_work(const struct ids_entries *entries, int side, const struct ids_function *function,
+                            double host_ps) {
+    double idle = 0;
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct ids_entry *entry = &entries->at[i];
+        if (entry->is_gone || entry->cause.kind != IDS_CAUSE_CULPRIT || !entry->cause.culprit) continue;
+        if (!strncmp(entry->cause.account, "host.", 5)) idle += idle_in(entry, side, &entries->sampled[side], function);
+    }
+    return host_ps - idle >= (1 - OWN) * host_ps;
+}
+
 /* The host is in it as long as on the side on which the device waits less for it: there the device works meanwhile. Of
  * a loop, whose time is that of all that it calls, nobody can tell. */
 static int is_exposed(const struct ids_cause *cause, const double times[2]) {
@@ -85,7 +124,7 @@ static const char *exposed_text(const struct ids_entries *entries, const struct 
         for (int of = 0; of < 2; of++) times[of] = sampled_ps(&entries->sampled[of], &functions[of], with_waits);
         exposed = is_exposed(cause, times);
     }
-    if (!exposed) return NULL;
+    if (!exposed || !does_device_work(entries, !side, &functions[!side], times[!side])) return NULL;
     struct ids_cause *wait = wait_of(entries, side);
     if (wait) blame_wait(entries, wait, cause);
     const char *who =
