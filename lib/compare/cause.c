@@ -52,7 +52,7 @@ static int is_wait(const struct ids_cause *cause) {
            !strcmp(cause->account, ids_account_id(IDS_DEVICE_QUEUE));
 }
 
-static int has_come_or_gone(const struct ids_cause *cause) {
+int ids_cause_has_come_or_gone(const struct ids_cause *cause) {
     int is_function = cause->kind == IDS_CAUSE_CULPRIT || cause->kind == IDS_CAUSE_LAUNCHES;
     return is_function && is_of_program(cause) && !is_wait(cause) &&
            fmin(cause->a_ps, cause->b_ps) <= OF_OTHER_SIDE * fmax(cause->a_ps, cause->b_ps);
@@ -71,14 +71,14 @@ double ids_cause_rank(const struct ids_cause *cause, int by_run) {
     if (cause->kind == IDS_CAUSE_OTHERS || cause->kind == IDS_CAUSE_HOST) return 0;
     /* That an op is gone is no chance, but how much time it had may be. */
     double sure = cause->interval.known && change != 0 ? change * change / (change * change + error * error) : 1;
-    int counts_more = ids_cause_is_structural(cause) || has_come_or_gone(cause);
+    int counts_more = ids_cause_is_structural(cause) || ids_cause_has_come_or_gone(cause);
     double all = change * sure + cause->hidden_ps + cause->exposed_ps;
     return counts_more || cause->exposed_ps > 0 ? STRUCTURE_COUNTS * all : all;
 }
 
 int ids_cause_may_be_chance(const struct ids_cause *cause) {
     return cause->interval.known && !ids_interval_excludes_zero(&cause->interval) && !ids_cause_is_fact(cause) &&
-           !has_come_or_gone(cause);
+           !ids_cause_has_come_or_gone(cause) && !(cause->exposed_ps > 0);
 }
 
 /* What may be chance counts a tenth: it stands behind what is sure and not much smaller. */

@@ -64,8 +64,10 @@ int ids_cause_is_fact(const struct ids_cause *cause);
  * share the cores, the memory and its cache with them; where they are seen to, that time counts too. So does what a
  * wait keeps the device from. Many small ones put together are no cause: 0. */
 double ids_cause_rank(const struct ids_cause *cause, int by_run);
+/* A function of the program, no wait, in which one side alone has time, but for a hundredth. */
+int ids_cause_has_come_or_gone(const struct ids_cause *cause);
 /* Its interval holds zero, and it is no fact, nor a function of the program in which one side alone has time: few steps
- * have it, but they had it. */
+ * have it, but they had it. Nor a wait that is seen to keep the device from its work. */
 int ids_cause_may_be_chance(const struct ids_cause *cause);
 /* The order of causes: by `rank`, of which those that may be chance count a tenth, then by the change. Less than 0:
  * `left` comes first. */

@@ -36,6 +36,13 @@ int ids_entry_is_shared(const struct ids_entry *entry) {
     return cause->a_ps < SHARED * entry->own_ps[0] || cause->b_ps < SHARED * entry->own_ps[1];
 }
 
+int ids_entry_is_same_op(const struct ids_entry *entry) {
+    const struct ids_cause *cause = &entry->cause;
+    return !entry->is_gone && cause->kind == IDS_CAUSE_OP && cause->match &&
+           !strcmp(cause->account, ids_account_id(IDS_WORK_COMPUTE)) && cause->a_ps > 0 && cause->b_ps > 0 &&
+           !ids_cause_is_structural(cause);
+}
+
 /* ---- gathering ---- */
 
 /* What a ledger says of where an op is: its path in the program, else the program. */

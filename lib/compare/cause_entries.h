@@ -30,6 +30,11 @@ struct ids_entries {
     const struct ids_compare_options *options;
     struct ids_report *texts;
     double before_ps; /* the step */
+    /* Of one recording a side: by which share of its time (a standard deviation) what both do alike differs in another
+     * one. 0: not known. */
+    struct ids_machine_spread {
+        double share, df;
+    } machine_spread;
     struct ids_entry *at;
     size_t count, room;
     struct ids_keymap numbers;  /* of a name in an account: index + 1 */
@@ -54,6 +59,8 @@ void ids_entry_put_into(const struct ids_entries *entries, struct ids_entry *who
 /* Of an op: less of its own time is in the ledger, because others ran at the same moments. Cores that ops share give
  * each of them as much as the others leave: what one gains there is not its own. */
 int ids_entry_is_shared(const struct ids_entry *entry);
+/* An op of both sides that does the same on both. */
+int ids_entry_is_same_op(const struct ids_entry *entry);
 uint64_t ids_entry_key(const char *account, const char *name, const char *where);
 /* The accounts that say that nothing is known. */
 int ids_account_is_unknown(const char *account);

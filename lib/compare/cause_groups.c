@@ -12,12 +12,6 @@ enum { SMALL_TOLD = 3, TOGETHER_ERRORS = 3 };
 
 /* ---- what all ops became slower by ---- */
 
-static int is_even_pair(const struct ids_entry *entry) {
-    const struct ids_cause *cause = &entry->cause;
-    return cause->kind == IDS_CAUSE_OP && cause->match && !strcmp(cause->account, ids_account_id(IDS_WORK_COMPUTE)) &&
-           cause->a_ps > 0 && cause->b_ps > 0 && !ids_cause_is_structural(cause);
-}
-
 /* What stays the same must be so much of the work before, or it says nothing of the whole. */
 #define OF_WORK 0.5
 
@@ -45,7 +39,7 @@ static int find_even_factor(const struct ids_entries *entries, struct ids_entry 
     size_t count = 0;
     if (!pairs) return -1;
     for (size_t i = 0; i < entries->count; i++) {
-        if (!is_even_pair(&entries->at[i])) continue;
+        if (!ids_entry_is_same_op(&entries->at[i])) continue;
         ids_entry_add_times(entries, even, &entries->at[i]);
         even->cause.change_ps += entries->at[i].cause.change_ps;
     }
@@ -57,7 +51,7 @@ static int find_even_factor(const struct ids_entries *entries, struct ids_entry 
     int varies = is_beyond_chance(entries, even);
     for (size_t i = 0; i < entries->count; i++) {
         struct ids_entry *entry = &entries->at[i];
-        if (!is_even_pair(entry)) continue;
+        if (!ids_entry_is_same_op(entry)) continue;
         ids_entry_find_interval(entries, entry);
         double error = varies && entry->cause.interval.known ? entry->cause.interval.typical.error : 0;
         pairs[count++] = (struct ids_even_pair){entry->cause.a_ps, entry->cause.b_ps, error};
@@ -85,7 +79,7 @@ int ids_group_even(struct ids_entries *entries) {
     even->cause.is_in_a = even->cause.is_in_b = 1;
     for (size_t i = 0; i < count; i++) {
         struct ids_entry *entry = &entries->at[i];
-        if (!is_even_pair(entry)) continue;
+        if (!ids_entry_is_same_op(entry)) continue;
         double change = entry->cause.b_ps - entry->cause.b_ps / factor;
         entry->cause.change_ps -= change;
         even->cause.change_ps += change;

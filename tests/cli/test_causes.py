@@ -255,6 +255,48 @@ def check_one_a_side(folder):
         check(not flat, 'one recording a side: %d are said flat: %s' % (len(flat), flat[:2]))
 
 
+def is_sure(cause):
+    return cause['low'] is not None and (cause['low'] > 0 or cause['high'] < 0)
+
+
+def causes_alone(folder, number, ops, noise, after=None, sleeps=(0.0, 0.0)):
+    """Of one recording a side, which differ by that noise."""
+    a = side(folder, 'alone_a%d' % number, ops, number, 1, noise=noise, sleep_us=sleeps[0])
+    b = side(folder, 'alone_b%d' % number, after or ops, number + 1, 1, noise=noise, sleep_us=sleeps[1])
+    return rows(compared(a, b), 'waterfall')
+
+
+def check_sure(folder):
+    """One recording a side: what all ops change by from recording to recording is no op's own, nor what one of many shows by chance;
+    but an op that changed by more is, and Python, which has no part in it."""
+    loaded, steps = Noise(own=0.2), Noise(0, 0, 0.02)
+    sure = [number for number in range(900, 920, 2) if is_sure(causes_alone(folder, number, BASE, loaded)[0])]
+    check(len(sure) <= 3, 'equal programs on a loaded machine: %d of 10 have a first cause that is sure' % len(sure))
+    few = [number for number in (1000, 1018, 1022, 1064, 1068) if any(map(is_sure, causes_alone(folder, number, layer(0) + layer(1)[:3], steps)))]
+    check(not few, 'one of many by chance: sure in %s' % few)
+    for number in range(1200, 1208, 2):
+        first = causes_alone(folder, number, BASE, Noise(0, 0, 0.05), times_of(BASE, 1.2, 'dot.102'))[0]
+        check('dot.102' in first['cause'] and is_sure(first), 'an op that is slower: said %s' % first)
+        found = causes_alone(folder, number + 100, BASE, loaded, sleeps=(60.0, 66.0))
+        check(any(is_sure(cause) and 'load_batch' in cause['cause'] for cause in found), 'Python that is slower: said %s' % found[:2])
+    # Ops tell each other what they vary by; and the few functions of Python are not asked among the many ops.
+    noise = Noise(0, 0, 0.05)
+    found = causes_alone(folder, 1212, BASE, noise, times_of(BASE, 1.12, 'dot.102'))
+    check(any(is_sure(cause) and 'dot.102' in cause['cause'] for cause in found), 'an op that is a little slower: said %s' % found[:2])
+    found = causes_alone(folder, 1300, BASE, noise, sleeps=(60.0, 63.0))
+    check(any(is_sure(cause) and 'load_batch' in cause['cause'] for cause in found), 'Python that is a little slower: said %s' % found[:2])
+
+
+def check_calls_instead(folder):
+    """A function that now calls one for which the device waits: the device does not work meanwhile."""
+    sides = [side(folder, name, BASE, 900, 1, sleep_us=us, sleeper='$data.py:12 flip', pieces=pieces) for name, us, pieces in
+             (('alone', 60.0, ((0, 'builtins len', 1.0),)), ('calls', 300.0, ((0, 'aug.py:7 jitter', 0.97), (0, 'builtins len', 0.03))))]
+    for a, b in (sides, sides[::-1]):
+        found = rows(compared(a, b), 'waterfall')
+        check('jitter' in found[0]['cause'] and any('flip' in cause['cause'] for cause in found), 'a call that is new: said %s' % found)
+        check(not any('meanwhile' in (cause['note'] or '') for cause in found), 'a call that is new: noted %s' % [cause['note'] for cause in found])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ['XDG_CACHE_HOME'] = folder + '/cache'
@@ -262,6 +304,8 @@ def main():
             check_case(folder, name, number)
         check_equal(folder)
         check_one_a_side(folder)
+        check_sure(folder)
+        check_calls_instead(folder)
         check_places(folder)
         check_renamed(folder)
         check_modules(folder)

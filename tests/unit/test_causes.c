@@ -1,6 +1,8 @@
 /* What the causes of a change rest on: variances shared over ops, a change that all ops have alike, shapes. */
 #include "lib/compare/cause_groups.h"
+#include "lib/compare/cause_intervals.h"
 #include "lib/compare/even_change.h"
+#include "lib/compare/machine_spread.h"
 #include "lib/compare/shape_change.h"
 #include "lib/compare/shrinkage.h"
 #include "lib/compare/statistics.h"
@@ -342,6 +344,83 @@ START_TEST(hidden_callback) {
 }
 END_TEST
 
+/* Of one recording a side, 19 causes of chance and three of p = 0.002. Asked among many a wait of both sides is not
+ * sure; one at a place that one side alone has keeps its interval, and a function of Python is asked alone. Of
+ * recordings all but the few are asked alike. */
+START_TEST(one_among_many) {
+    enum { CHANCE = 19, BOTH = CHANCE, CAME, PYTHON, ALL };
+    struct ids_entry at[ALL] = {{.cause = {.count = 0}}};
+    for (size_t i = 0; i < ALL; i++)
+        at[i].cause = (struct ids_cause){.kind = IDS_CAUSE_CULPRIT,
+                                         .account = i == PYTHON ? "host.python" : "host.sync",
+                                         .culprit = "float",
+                                         .is_in_a = 1,
+                                         .is_in_b = 1,
+                                         .a_ps = 500,
+                                         .b_ps = 600,
+                                         .interval = ids_interval_by_error(i < CHANCE ? 10 : 100, 30, 60, 0.99)};
+    at[CAME].cause.where = "train.py:30 log_loss";
+    at[CAME].cause.is_in_a = 0;
+    struct ids_side side = {.per_step = 1};
+    struct ids_entries entries = {.sides = {&side, &side}, .at = at, .count = ALL, .before_ps = 1000};
+    for (size_t i = BOTH; i < ALL; i++) ck_assert(ids_interval_excludes_zero(&at[i].cause.interval));
+    ck_assert_int_eq(ids_entries_hold_discovery_rate(&entries), 0);
+    ck_assert(!ids_interval_excludes_zero(&at[BOTH].cause.interval));
+    ck_assert(ids_interval_excludes_zero(&at[CAME].cause.interval));
+    ck_assert(ids_interval_excludes_zero(&at[PYTHON].cause.interval));
+    side.by_run = 1;
+    ck_assert_int_eq(ids_entries_hold_discovery_rate(&entries), 0);
+    ck_assert(!ids_interval_excludes_zero(&at[CAME].cause.interval));
+    ck_assert(!ids_interval_excludes_zero(&at[PYTHON].cause.interval));
+}
+END_TEST
+
+/* Twelve ops that do the same, of which nine take a tenth longer and three, each as long as they are, ten times as
+ * long: those say nothing of the machine. Nine ops alone tell nothing. What an op may change by is of what it takes
+ * itself, where the ledger has less of it. */
+START_TEST(machine_spread) {
+    enum { OPS_OF_TWO = 12, SLOW = 3 };
+    const struct ids_item dot = {.name = "dot", .shape = "f32[4]", .fingerprint = "1", .count = 1};
+    struct ids_match match = {.a = &dot, .b = &dot};
+    struct ids_entry at[OPS_OF_TWO] = {{.cause = {.count = 0}}};
+    for (size_t i = 0; i < OPS_OF_TWO; i++)
+        at[i].cause = (struct ids_cause){.kind = IDS_CAUSE_OP,
+                                         .account = "work.compute",
+                                         .match = &match,
+                                         .a_ps = 100,
+                                         .b_ps = i < SLOW ? 1000 : 110,
+                                         .change_ps = i < SLOW ? 900 : 10};
+    struct ids_entries entries = {.at = at, .count = OPS_OF_TWO - SLOW};
+    ck_assert_int_eq(ids_find_machine_spread(&entries), 0);
+    ck_assert_double_eq(entries.machine_spread.share, 0);
+    entries.count = OPS_OF_TWO;
+    ck_assert_int_eq(ids_find_machine_spread(&entries), 0);
+    double far = ids_student_quantile(0.995, 11);
+    ck_assert_double_eq_tol(entries.machine_spread.share, (pow(1.1, 1.4826 * far) - 1) / far, 1e-9);
+    ck_assert_double_eq(entries.machine_spread.df, 11);
+    entries.machine_spread = (struct ids_machine_spread){0.5, 10};
+    struct ids_variation spread = {100, 4, 6};
+    at[0].own_ps[0] = 200;
+    at[0].own_ps[1] = 1200;
+    ids_add_machine_spread(&entries, &at[0], &spread);
+    ck_assert_double_eq(spread.variance, 4 + 100 * 100);
+    ck_assert_double_eq_tol(spread.df, 10004.0 * 10004 / (4.0 * 4 / 6 + 1e8 / 10), 1e-9);
+}
+END_TEST
+
+/* A wait beside which the device no longer works is seen to be the cause, however long it takes itself. */
+START_TEST(exposing_wait_is_no_chance) {
+    struct ids_cause wait = {.kind = IDS_CAUSE_CULPRIT,
+                             .account = "host.sync",
+                             .culprit = "float",
+                             .change_ps = 10,
+                             .interval = ids_interval_by_error(10, 30, 60, 0.99)};
+    ck_assert(ids_cause_may_be_chance(&wait));
+    wait.exposed_ps = 1000;
+    ck_assert(!ids_cause_may_be_chance(&wait));
+}
+END_TEST
+
 START_TEST(like_shapes) {
     struct ids_shape_change batch, tokens, other;
     ids_shape_change("f32[8,4]", "f32[16,4]", &batch);
@@ -379,4 +458,5 @@ END_TEST
 
 IDS_RUN_SUITE("causes", alike_variances_are_surer, unlike_variances_stay, few_and_empty_stay, spread_of_two_sides,
               discoveries, p_and_interval, even_changes, shapes, dimensions, gone_of_unsure_size, chance_stands_behind,
-              function_that_came, launches_of_a_function, hidden_callback, like_shapes, shapes_told)
+              function_that_came, launches_of_a_function, hidden_callback, one_among_many, machine_spread,
+              exposing_wait_is_no_chance, like_shapes, shapes_told)
