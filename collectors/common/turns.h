@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum { IDS_TURN_STEPS = 3 };
-enum { IDS_GAP_TIMES = 8, IDS_GAP_MOST = 64 };
+enum { IDS_GAP_TIMES = 8, IDS_GAP_MOST = 1000, IDS_GAP_MEASURED = 64 }; /* windows hold turns of no more calls */
 
 struct ids_turn {
     int64_t seen;    /* the steps of who is in front, when its last step came */

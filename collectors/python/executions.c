@@ -77,6 +77,7 @@ IDS_AGENT_API void ids_count_evaluates(void *callable);
 IDS_AGENT_API void ids_count_end(void);
 IDS_AGENT_API void *ids_count_front(void);
 IDS_AGENT_API void *ids_count_turn(int64_t *ret_every);
+IDS_AGENT_API int64_t ids_count_turn_place(void);
 IDS_AGENT_API void *ids_count_call(void *callable, void *const *arguments, size_t count_and_flag, void *keywords);
 
 static void *find(const char *name) {
@@ -196,6 +197,14 @@ void *ids_count_turn(int64_t *ret_every) {
     return once_a_turn < FUNCTIONS ? functions[once_a_turn].callable : NULL;
 }
 
+/* Which of the steps of a turn it comes with: the rest of their numbers. Of the function that ids_count_turn found. */
+int64_t ids_count_turn_place(void) {
+    if (once_a_turn == FUNCTIONS) return -1;
+    const struct ids_gap *gap = &functions[once_a_turn].gap;
+    int64_t number = furthest - (front_calls - gap->seen);
+    return number < 0 ? -1 : number % gap->calls;
+}
+
 /* The agent learns which call of its turn comes now, where a window may open with it. Looking for turns takes as long
  * as some ten steps. */
 static void tell_turn(void) {
@@ -208,6 +217,7 @@ static void tell_turn(void) {
         is_known = ids_count_turn(&every) != NULL;
     }
     const struct ids_gap *gap = is_known ? &functions[once_a_turn].gap : NULL;
+    if (gap && gap->calls > IDS_GAP_MEASURED) gap = NULL;
     ids_agent_in_turn(gap ? gap->calls : 0, gap ? front_calls - gap->seen : 0);
 }
 

@@ -353,6 +353,12 @@ const char *ids_seen_turn(const struct ids_seen_process *process, int64_t *ret_s
     return *ret_steps > 1 ? function : NULL;
 }
 
+int64_t ids_seen_turn_place(const struct ids_seen_process *process) {
+    const char *place = ids_seen_fact(process, "turn place");
+    int64_t every, number = place ? strtoll(place, NULL, 10) : -1;
+    return ids_seen_turn(process, &every) && number < every ? number : -1;
+}
+
 int64_t ids_seen_windows(const struct ids_seen *seen, enum ids_seen_fate fate) {
     int64_t count = 0;
     for (size_t i = 0; i < seen->count; i++) {

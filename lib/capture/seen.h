@@ -73,6 +73,8 @@ const char *ids_seen_fact(const struct ids_seen_process *process, const char *ke
 /* Whose call came with each so many-th step, where those are calls: it is called once in a turn of the loop. NULL: of
  * no function that is known. */
 const char *ids_seen_turn(const struct ids_seen_process *process, int64_t *ret_steps);
+/* Which steps it comes with: the rest of their numbers, divided by that; -1: not known. */
+int64_t ids_seen_turn_place(const struct ids_seen_process *process);
 
 /* Number of windows with this fate, over all processes. */
 int64_t ids_seen_windows(const struct ids_seen *seen, enum ids_seen_fate fate);

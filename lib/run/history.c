@@ -2,6 +2,7 @@
 
 #include "lib/analysis/history_tables.h"
 #include "lib/capture/history_file.h"
+#include "lib/capture/seen.h"
 #include "lib/model/sink.h"
 #include "lib/run/file_name.h"
 #include "lib/run/kept_like.h"
@@ -27,6 +28,54 @@ size_t ids_capture_of(const char *path) {
 int ids_run_kept(const struct ids_run_files *run, struct ids_kept *ret_kept) {
     if (run->number || !run->file_count || run->files[0].archive) return -1;
     return ids_capture_of(run->files[0].path) ? ids_kept_read(run->files[0].path, ret_kept) : -1;
+}
+
+/* ---- where it stands ---- */
+
+/* What a capture notes of its processes. */
+struct notes {
+    DIR *folder;          /* NULL: the run is in none */
+    struct ids_seen seen; /* nothing, where it cannot be read */
+};
+
+static struct notes open_notes_of(const char *session) {
+    struct notes notes = {NULL};
+    struct ids_error ignored = IDS_ERROR_INIT;
+    char *path = NULL;
+    if (asprintf(&path, "%s/.idsprof", session) < 0) return notes;
+    notes.folder = opendir(path);
+    free(path);
+    if (notes.folder && ids_seen_read(session, &notes.seen, &ignored)) notes.seen = (struct ids_seen){0};
+    return notes;
+}
+
+static struct notes open_notes(const struct ids_run_files *run) {
+    struct notes notes = {NULL};
+    size_t length = run->number || !run->file_count || run->files[0].archive ? 0 : ids_capture_of(run->files[0].path);
+    char *session = length ? strndup(run->files[0].path, length) : NULL;
+    if (session) notes = open_notes_of(session);
+    free(session);
+    return notes;
+}
+
+static void close_notes(struct notes *notes) {
+    if (!notes->folder) return;
+    closedir(notes->folder);
+    ids_seen_done(&notes->seen);
+}
+
+/* The function that the process calls once in a turn of its loop; NULL: not known of any. */
+static const char *turn_of(const struct notes *notes, const struct ids_history_head *head,
+                           struct ids_noted_measured *measured) {
+    const char *turn = NULL;
+    measured->turn_every = 0;
+    for (size_t i = 0; i < notes->seen.count && !turn; i++) {
+        const struct ids_seen_process *process = &notes->seen.processes[i];
+        if (process->pid != head->pid || !process->host || strcmp(process->host, head->host) != 0) continue;
+        measured->turn_place = ids_seen_turn_place(process);
+        if (measured->turn_place >= 0) turn = ids_seen_turn(process, &measured->turn_every);
+    }
+    return turn;
 }
 
 /* ---- one process ---- */
@@ -230,12 +279,13 @@ static void say_late(const struct ids_noted *noted, struct ids_report *report) {
                                        (long long)noted->steps[0].number)));
 }
 
-static void add_process(const struct ids_history_file *file, const struct ids_noted_measured *measured,
-                        struct ids_report *report) {
+static void add_process(const struct ids_history_file *file, struct ids_noted_measured measured,
+                        const struct notes *notes, struct ids_report *report) {
     const struct ids_history_head *head = &file->head;
     struct ids_noted noted;
     if (file->step_count < 2) return;
-    if (ids_noted_judge(file, measured, &noted)) {
+    turn_of(notes, head, &measured);
+    if (ids_noted_judge(file, &measured, &noted)) {
         report->out_of_memory = 1;
         return;
     }
@@ -304,7 +354,8 @@ static struct ids_noted_measured measured_of_each(DIR *folder, char *const *name
     return measured;
 }
 
-static void add_all(DIR *folder, struct ids_report *report) {
+static void add_all(const struct notes *notes, struct ids_report *report) {
+    DIR *folder = notes->folder;
     char *names[NAMES_MOST];
     size_t count = list_names(folder, names), shown = 0;
     struct ids_noted_measured measured = measured_of_each(folder, names, count, report);
@@ -319,41 +370,26 @@ static void add_all(DIR *folder, struct ids_report *report) {
             ids_report_table(report, &ids_history_table)->rows_left_out++;
         } else if (!ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
             shown += file.step_count >= 2;
-            add_process(&file, &measured, report);
+            add_process(&file, measured, notes, report);
             ids_history_file_done(&file);
         }
         free(names[i]);
     }
 }
 
-/* The folder of what a capture notes, NULL: the run is in none. */
-static DIR *open_notes(const struct ids_run_files *run) {
-    if (run->number || !run->file_count || run->files[0].archive) return NULL;
-    size_t length = ids_capture_of(run->files[0].path);
-    char *path = NULL;
-    if (!length || asprintf(&path, "%.*s/.idsprof", (int)length, run->files[0].path) < 0) return NULL;
-    DIR *folder = opendir(path);
-    free(path);
-    return folder;
-}
-
 int ids_history_of_folder(const char *folder, struct ids_report *report) {
-    char *path = NULL;
-    if (asprintf(&path, "%s/.idsprof", folder) < 0) return 0;
-    DIR *notes = opendir(path);
-    free(path);
-    if (!notes) return 0;
-    add_all(notes, report);
-    closedir(notes);
+    struct notes notes = open_notes_of(folder);
+    if (!notes.folder) return 0;
+    add_all(&notes, report);
+    close_notes(&notes);
     const struct ids_table *table = ids_report_find_table(report, ids_history_table.id);
     return table && table->row_count > 0;
 }
 
 void ids_history_describe(const struct ids_run_files *run, struct ids_report *report) {
-    DIR *folder = open_notes(run);
-    if (!folder) return;
-    add_all(folder, report);
-    closedir(folder);
+    struct notes notes = open_notes(run);
+    if (notes.folder) add_all(&notes, report);
+    close_notes(&notes);
 }
 
 /* ---- how the measured steps are among the others ---- */
@@ -408,13 +444,16 @@ static void list_steps(const struct ids_history_file *file, const struct ids_not
     ids_noted_done(&noted);
 }
 
-static int find_rhythm(const struct ids_slowdown_step *all, size_t all_count, struct ids_rhythm *ret_rhythm) {
+/* That of a turn of the loop, where one is known, and else one that times have. */
+static int find_rhythm(const struct ids_slowdown_step *all, size_t all_count, const struct ids_noted_measured *by,
+                       struct ids_rhythm *ret_rhythm) {
     struct ids_rhythm_step *steps = calloc(all_count + 1, sizeof *steps);
     size_t count = 0;
     for (size_t i = 0; steps && i < all_count; i++) {
         if (!all[i].is_recorded) steps[count++] = (struct ids_rhythm_step){all[i].number, all[i].took_ns};
     }
-    int found = ids_rhythm_find(steps, count, ret_rhythm);
+    int found = by->turn_every > 1 && ids_rhythm_of_turn(steps, count, by->turn_every, by->turn_place, ret_rhythm);
+    if (!found) found = ids_rhythm_find(steps, count, ret_rhythm);
     /* also where no step that is judged is the last one */
     if (all_count && found && all[all_count - 1].number > ret_rhythm->last)
         ret_rhythm->last = all[all_count - 1].number;
@@ -448,6 +487,9 @@ static void judge_missed(const struct ids_history_head *head, const struct steps
                          struct told *told) {
     struct ids_missed missed;
     const char *text = rhythm ? ids_rhythm_missed(rhythm, report) : NULL;
+    int is_turn = text && rhythm->turn;
+    if (is_turn && ids_missed_tell_turn(steps->slow, steps->count, rhythm, text, report)) told->is_both = 1;
+    if (rhythm && rhythm->turn) rhythm = NULL;
     if (!told->is_advice &&
         ids_missed_find(steps->slow, steps->count, rhythm, kept ? kept->took_ns : 0, report, &missed)) {
         told->is_advice = 1;
@@ -455,14 +497,15 @@ static void judge_missed(const struct ids_history_head *head, const struct steps
         missed.others = head->full_ns ? (double)head->others_ns / (double)head->full_ns : 0;
         missed.of = steps->of;
         missed.is_by_rule = head->when_ns || head->when_ratio;
-        told->is_both = text && missed.is_rhythm;
-        ids_missed_tell(&missed, told->is_both ? text : NULL, report);
+        int is_both = text && missed.is_rhythm;
+        ids_missed_tell(&missed, is_both ? text : NULL, report);
+        told->is_both |= is_both;
     }
     if (!told->rhythm) told->rhythm = text;
 }
 
 static void judge_report(const struct ids_history_file *file, const struct ids_noted_measured *measured,
-                         const struct ids_kept *kept, struct ids_report *report, struct told *told) {
+                         const char *turn, const struct ids_kept *kept, struct ids_report *report, struct told *told) {
     struct ids_rhythm rhythm;
     struct ids_slowdown slowdown;
     struct ids_slow_often often;
@@ -470,7 +513,8 @@ static void judge_report(const struct ids_history_file *file, const struct ids_n
     struct steps steps;
     list_steps(file, measured, &steps);
     if (kept && ids_kept_like_find(kept, steps.slow, steps.count, &like)) ids_kept_like_tell(&like, report);
-    int has_rhythm = find_rhythm(steps.beside, steps.count, &rhythm);
+    int has_rhythm = find_rhythm(steps.beside, steps.count, measured, &rhythm);
+    if (has_rhythm && rhythm.period == measured->turn_every && rhythm.first == measured->turn_place) rhythm.turn = turn;
     int is_measured = has_rhythm && measures_rhythm(steps.beside, steps.count, &rhythm, report);
     int is_often = !steps.is_by_device && ids_slow_often_find(steps.beside, steps.count, report, &often);
     if (is_often) told->often = often;
@@ -489,7 +533,8 @@ static void judge_report(const struct ids_history_file *file, const struct ids_n
 
 void ids_history_warn(const struct ids_run_files *run, struct ids_report *report) {
     char *names[NAMES_MOST];
-    DIR *folder = open_notes(run);
+    struct notes notes = open_notes(run);
+    DIR *folder = notes.folder;
     size_t count = folder ? list_names(folder, names) : 0;
     struct ids_noted_measured measured = {0};
     struct told told = {0};
@@ -500,7 +545,8 @@ void ids_history_warn(const struct ids_run_files *run, struct ids_report *report
         struct ids_history_file file;
         struct ids_error ignored = IDS_ERROR_INIT; /* a file that is damaged or gone says nothing */
         if (i < IDS_HISTORY_PROCESSES && !ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
-            judge_report(&file, &measured, is_kept ? &kept : NULL, report, &told);
+            const char *turn = turn_of(&notes, &file.head, &measured);
+            judge_report(&file, &measured, turn, is_kept ? &kept : NULL, report, &told);
             ids_history_file_done(&file);
         }
         free(names[i]);
@@ -510,15 +556,15 @@ void ids_history_warn(const struct ids_run_files *run, struct ids_report *report
     if (told.often.steps) ids_slow_often_tell(&told.often, report);
     if (told.is_measured || is_kept) ids_report_advice_by_saving(report);
     if (told.rhythm && !told.is_both) ids_report_diag(report, IDS_WARNING, "steps.rhythm", told.rhythm, -1, 1);
-    if (folder) closedir(folder);
+    close_notes(&notes);
 }
 
 int ids_has_history(const struct ids_run_files *run) {
     char *names[NAMES_MOST];
-    DIR *folder = open_notes(run);
-    if (!folder) return 0;
-    size_t count = list_names(folder, names);
+    struct notes notes = open_notes(run);
+    if (!notes.folder) return 0;
+    size_t count = list_names(notes.folder, names);
     for (size_t i = 0; i < count; i++) free(names[i]);
-    closedir(folder);
+    close_notes(&notes);
     return count > 0;
 }

@@ -259,3 +259,31 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
                          &(struct ids_advice){.saves_ps = -1, .per_step = 1, .what = what, .evidence = evidence},
                          is_theirs || has_opening ? 1 : 0);
 }
+
+int ids_missed_tell_turn(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
+                         const char *text, struct ids_report *report) {
+    int64_t total_ns = 0, longer_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        total_ns += steps[i].took_ns;
+        if (steps[i].number >= 0 && steps[i].number % rhythm->period == rhythm->first &&
+            steps[i].took_ns > rhythm->usual_ns)
+            longer_ns += steps[i].took_ns - rhythm->usual_ns;
+    }
+    if (longer_ns < total_ns / LEAST_SHARE || longer_ns < LEAST_LOST_NS) return 0;
+    double share = (double)longer_ns / (double)total_ns;
+    if (!ids_report_find_property(report, "steps.missed_share"))
+        ids_report_property(report, "steps.missed_share", ids_real_value(IDS_UNIT_RATIO, share));
+    const struct ids_advice advice = {
+        .saves_ps = -1,
+        .per_step = 1,
+        .what = ids_report_text(report,
+                                "%s is called with one of %" PRId64 " steps, and %s of the run's time lies there: %s",
+                                rhythm->turn, rhythm->period, say_share(report, share), text),
+        .evidence = ids_report_text(report,
+                                    "these steps take %s longer than as many others, of %s; they are turns of the "
+                                    "loop, and not slow; by the history",
+                                    say_time(report, longer_ns), say_time(report, total_ns)),
+    };
+    ids_report_advice_at(report, &advice, longer_ns >= total_ns - longer_ns || !report->advice_count ? 0 : 1);
+    return 1;
+}

@@ -339,6 +339,29 @@ static int64_t median_of_first(const struct ids_noted *noted) {
     return ids_median_of(&median);
 }
 
+static int ends_turn(const struct ids_noted *noted, size_t i) {
+    const struct ids_noted_measured *by = &noted->measured;
+    return by->turn_every > 1 && noted->steps[i].number >= 0 &&
+           noted->steps[i].number % by->turn_every == by->turn_place;
+}
+
+static int64_t end_of_turn(const struct ids_noted *noted, size_t i) {
+    return ends_turn(noted, i) && ids_noted_is_judged(noted, i) ? noted->steps[i].took_ns : -1;
+}
+
+/* Slow are those alone that take twice what others do that end a turn. */
+static void judge_turns(struct ids_noted *noted) {
+    int64_t turn_ns = median_of(noted, end_of_turn);
+    for (size_t i = 0; i < noted->count && turn_ns > noted->median_ns; i++) {
+        struct ids_noted_step *step = &noted->steps[i];
+        if (!step->is_slow || !ends_turn(noted, i)) continue;
+        step->median_ns = turn_ns;
+        if (step->took_ns / 2 > turn_ns) continue;
+        step->is_slow = 0;
+        noted->slow--;
+    }
+}
+
 static void judge_steps(struct ids_noted *noted) {
     struct ids_median median = {0};
     int64_t first_ns = median_of_first(noted);
@@ -359,6 +382,7 @@ static void judge_steps(struct ids_noted *noted) {
         noted->slow -= noted->steps[i].is_slow, noted->steps[i].is_slow = 0;
     noted->median_ns = median_of(noted, took);
     noted->collectives = median_of(noted, collectives);
+    if (!has_rule(noted)) judge_turns(noted);
 }
 
 static int64_t number_of(const struct ids_report *report, const char *id) {

@@ -24,6 +24,10 @@ struct ids_noted_measured {
     int64_t first, last, left_out; /* -1: it has none; no one is left out */
     int64_t step_ns;               /* the one in the middle; 0: not known */
     const struct ids_table *steps; /* the report's, with what each took; NULL: it has none */
+    /* With each so many-th step the program calls another function, at the end of a turn of its loop: those whose
+     * number leaves `turn_place`. For that they are not slow, but where one takes twice what they usually take. The
+     * caller's to set of each process; turn_every 0: not known. */
+    int64_t turn_every, turn_place;
 };
 
 struct ids_noted {

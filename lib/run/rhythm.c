@@ -104,6 +104,25 @@ int ids_rhythm_find(const struct ids_rhythm_step *steps, size_t count, struct id
     return most > 0;
 }
 
+int ids_rhythm_of_turn(const struct ids_rhythm_step *steps, size_t count, int64_t every, int64_t place,
+                       struct ids_rhythm *ret_rhythm) {
+    int64_t *times = calloc(count + 1, sizeof *times), last = -1;
+    size_t ends = 0, others = 0;
+    if (!times) return 0;
+    for (size_t i = 0; i < count; i++) {
+        int is_end = steps[i].number >= 0 && steps[i].number % every == place;
+        times[is_end ? ends++ : count - ++others] = steps[i].took_ns;
+        if (steps[i].number > last) last = steps[i].number;
+    }
+    struct ids_rhythm rhythm = {.period = every, .first = place, .last = last};
+    rhythm.took_ns = median_of(times, ends);
+    rhythm.usual_ns = median_of(times + ends, others);
+    free(times);
+    if (ends < LEAST || !rhythm.usual_ns || rhythm.took_ns - rhythm.usual_ns < rhythm.usual_ns / 2) return 0;
+    *ret_rhythm = rhythm;
+    return 1;
+}
+
 static int number_of(const struct ids_report *report, const char *id, int64_t *ret_number) {
     const struct ids_value *value = ids_report_find_property(report, id);
     if (!value || value->missing) return 0;

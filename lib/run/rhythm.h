@@ -22,10 +22,15 @@ struct ids_rhythm {
     int64_t took_ns;       /* the usual one of them */
     int64_t usual_ns;      /* the usual step */
     int64_t last;          /* the last step that the program is known to have */
+    const char *turn;      /* the function with whose call they come, at the end of a turn; NULL: not known of any */
 };
 
 /* 1 and *ret_rhythm, where there is one; else 0. Without memory there is none. */
 int ids_rhythm_find(const struct ids_rhythm_step *steps, size_t count, struct ids_rhythm *ret_rhythm);
+/* The same of steps with whose number each `every`-th turn of the loop is known to end: 1, where these are four or more
+ * and take half as long again as the others. ret_rhythm->turn is the caller's to set. */
+int ids_rhythm_of_turn(const struct ids_rhythm_step *steps, size_t count, int64_t every, int64_t place,
+                       struct ids_rhythm *ret_rhythm);
 /* The mean step of such a run. */
 static inline int64_t ids_rhythm_mean_ns(const struct ids_rhythm *rhythm) {
     return rhythm->usual_ns + (rhythm->took_ns - rhythm->usual_ns) / rhythm->period;

@@ -86,7 +86,7 @@ class Executions:
         self.kinds = {}                 # (name, file, line) -> number
         self.annotation = None          # of the step that runs, in a window, and the thread that it runs on
         self.annotation_thread = 0
-        self.has_said = False
+        self.has_said = self.has_said_turn = False
         self.spent_ns = collections.deque(maxlen=COSTS)     # of the latest steps outside of windows
         self.pjit._cpp_pjit = self.made
         Executions.now = self
@@ -118,6 +118,7 @@ class Executions:
         library.ids_count_front.restype = library.ids_count_turn.restype = ctypes.c_void_p
         library.ids_count_evaluates.argtypes, library.ids_count_evaluates.restype = (ctypes.c_void_p,), None
         library.ids_count_turn.argtypes = ctypes.POINTER(ctypes.c_int64),
+        library.ids_count_turn_place.restype = ctypes.c_int64
         self.library = library
         self.counted = ctypes.cast(library.ids_count_call, ctypes.c_void_p).value
         # A PyDLL's kind of callback: it is called with the GIL held, and runs at once.
@@ -222,15 +223,19 @@ class Executions:
         """A loop may call the function several times in a turn, as to add gradients up: whose call comes with each n-th of them."""
         every = ctypes.c_int64(0)
         name = self.names.get(self.library.ids_count_turn(every))
-        if name:
+        if name and not self.has_said_turn:
+            self.has_said_turn = True
             self.agent.say('turn function', name)
             self.agent.say('turn steps', every.value)
+            self.agent.say('turn place', self.library.ids_count_turn_place())
 
     def say_function(self):
-        """At the end: whose calls were the steps, for words about windows that did not open."""
+        """At the end: whose calls were the steps, for words about windows that did not open; and their turns, where these are so long that
+        nobody knew of them when the window opened."""
         function = self.library.ids_count_front()
         if function in self.names:
             self.agent.calls_are_of(self.names[function])
+        self.say_turn()
 
     def ops(self):
         """jax's own functions among those that were compiled, the last ones first, where the program jitted none: it works op by op. Functions
