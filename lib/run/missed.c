@@ -1,5 +1,7 @@
 #include "lib/run/missed.h"
 
+#include "lib/run/window_steps.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +88,19 @@ static int is_once(const struct ids_missed_step *steps, size_t count, const stru
     return found < 2;
 }
 
+/* The window may have left the history: then the report tells how long its steps took. */
+static int is_in_window(const struct ids_missed_step *steps, size_t count, int64_t took_ns,
+                        const struct ids_report *report) {
+    int64_t step_ns;
+    for (size_t i = 0; i < count; i++) {
+        if (is_measured(&steps[i], report)) return 0;
+    }
+    for (size_t at = 0; (step_ns = ids_window_step(report, &at)) >= 0;) {
+        if (step_ns >= took_ns) return 1;
+    }
+    return 0;
+}
+
 int ids_missed_find(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm, int64_t kept_ns,
                     const struct ids_report *report, struct ids_missed *ret_missed) {
     struct ids_missed missed = {.steps = count};
@@ -102,6 +117,7 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
         if (is_measured(&steps[i], report)) return 0;
         if (steps[i].number >= 0 && steps[i].number == number_of(report, "steps.left_out")) missed.is_opening = 1;
     }
+    if (is_in_window(steps, count, missed.took_ns / 2, report)) return 0;
     *ret_missed = missed;
     return 1;
 }

@@ -1,5 +1,7 @@
 #include "lib/run/slowdown.h"
 
+#include "lib/run/window_steps.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +145,9 @@ int ids_slow_often_find(const struct ids_slowdown_step *steps, size_t count, con
         }
         if (often.steps) often.mean_ns = (int64_t)(all_ns / (double)often.steps);
         for (size_t i = 0; i < of_window; i++) found |= measured[i] / 2 > usual_ns;
+        int64_t took_ns;
+        for (size_t at = 0; !of_window && (took_ns = ids_window_step(report, &at)) >= 0;)
+            found |= took_ns / 2 > usual_ns;
     }
     free(times);
     free(measured);

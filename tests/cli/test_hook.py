@@ -279,6 +279,8 @@ def counts():
     same('those that are called less are not', [begun(6, 'Aa', 'a'), library.ids_count_front()], [[[], []], before])
     same('one that is', [begun(7, 'A' + 'a' * 12)[0][:1], library.ids_count_front() != before], [[10], True])
 
+    library.ids_count_turn_place.restype = ctypes.c_int64
+
     def turn(*loop):
         """Which function's call comes with each so many-th of the one in front, after each of these loops: how often, and letters."""
         library.ids_count_turn.argtypes, library.ids_count_turn.restype = (ctypes.POINTER(ctypes.c_int64),), ctypes.c_void_p
@@ -297,7 +299,8 @@ def counts():
     made = []
     same('four calls, and one with them', turn((300, 'mmmma'), (1, 'mmmm'), (1, 'm')), [('a', 4), ('a', 4), None])
     same('the one that comes most', turn((500, 'mmmmamel')), [('a', 5)])
-    same('in no turn', turn((3000, 'm'), (20, 'mmmmammma'), (30, 'ma'), (9, 'm' * 65 + 'a')), [None] * 4)
+    same('in no turn', turn((3000, 'm'), (20, 'mmmmammma'), (30, 'ma'), (9, 'm' * 65 + 'a')), [None] * 3 + [('a', 65)])
+    same('but in a long one: with the last of 3755 calls', library.ids_count_turn_place(), 3754 % 65)
 
     # What initialises is called more often, and is over when the loop has run for longer without it; but that takes a second.
     def played(letters, evaluates=''):

@@ -119,6 +119,36 @@ START_TEST(test_measured) {
 END_TEST
 
 /* Many that are noise beside few that lose the time: to have measured noise says nothing of these. */
+/* The window has left the history: its steps are in the report alone. */
+START_TEST(test_before_the_history) {
+    static const struct ids_column_def columns[] = {{.id = "step", .unit = IDS_UNIT_COUNT},
+                                                    {.id = "duration", .unit = IDS_UNIT_TIME}};
+    static const struct ids_table_def def = {.id = "steps", .columns = columns, .column_count = 2};
+    set(few, 3);
+    for (int i = 0; i < STEPS; i++) steps[i].number += 1000, steps[i].is_recorded = 0;
+    ck_assert_int_eq(find(), 1);
+    struct ids_table *table = ids_report_table(&report, &def);
+    for (int i = 50; i <= 54; i++) {
+        int64_t took_ps = i == 50 ? 11000000000 : 1000000000; /* 50 opened the window, and is in no mean */
+        ids_report_row(
+            &report, table,
+            (const struct ids_value[]){ids_int_value(IDS_UNIT_COUNT, i), ids_int_value(IDS_UNIT_TIME, took_ps)});
+    }
+    ck_assert_int_eq(find(), 1);
+    const struct ids_value warm[] = {ids_int_value(IDS_UNIT_COUNT, 9), ids_int_value(IDS_UNIT_TIME, 5500000000)};
+    ids_report_row(&report, table, warm); /* one of the first, which compile */
+    ck_assert_int_eq(find(), 1);
+    ids_report_row(
+        &report, table,
+        (const struct ids_value[]){ids_int_value(IDS_UNIT_COUNT, 55), ids_int_value(IDS_UNIT_TIME, 5500000000)});
+    ck_assert_int_eq(find(), 0);
+    steps[90].number = 52; /* the history has the window, and it counts */
+    steps[90].is_recorded = 1;
+    ck_assert_int_eq(find(), 1);
+    ids_report_done(&report);
+}
+END_TEST
+
 START_TEST(few_lose_the_time) {
     set(few, 3);
     for (int i = 60; i < 75; i++) steps[i].took_ns = 2500000, steps[i].longer_ns = 1500000;
@@ -174,6 +204,27 @@ START_TEST(test_rhythm) {
     rhythm.first = 3; /* of shorter ones */
     ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, 0, &report, &missed), 1);
     ck_assert_int_eq(missed.is_rhythm, 0);
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Each tenth step takes 11 ms because a turn of the loop ends in it: 90 of 190 ms. */
+START_TEST(test_turn) {
+    static const int tenth[] = {10, 20, 30, 40, 50, 60, 70, 80, 90};
+    struct ids_rhythm turn = {.period = 10, .usual_ns = 1000000, .turn = "apply"};
+    set(tenth, 9);
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 5, .what = "a"});
+    ck_assert_int_eq(ids_missed_tell_turn(steps, STEPS, &turn, "one of 10 steps", &report), 1);
+    ck_assert_str_eq(report.advice[0].what, "a");
+    ck_assert_str_eq(report.advice[1].what,
+                     "apply is called with one of 10 steps, and 47.4 % of the run's time lies there: one of 10 steps");
+    ck_assert(fabs(ids_report_find_property(&report, "steps.missed_share")->d - 90.0 / 190) < 1e-12);
+    report.advice_count = 1;
+    steps[20].took_ns += 10000000; /* 100 of 200 */
+    ck_assert_int_eq(ids_missed_tell_turn(steps, STEPS, &turn, "one of 10 steps", &report), 1);
+    ck_assert_str_eq(report.advice[1].what, "a");
+    set(few, 3); /* 10 ms of 130 */
+    ck_assert_int_eq(ids_missed_tell_turn(steps, STEPS, &turn, "one of 10 steps", &report), 0);
     ids_report_done(&report);
 }
 END_TEST
@@ -341,5 +392,6 @@ START_TEST(advice_by_saving) {
 }
 END_TEST
 
-IDS_RUN_SUITE("missed", test_found, test_once, test_compiled, test_little_of_the_run, test_measured, few_lose_the_time,
-              test_rhythm, test_told, test_told_behind_the_opening, on_a_busy_machine, of_garbage, advice_by_saving)
+IDS_RUN_SUITE("missed", test_found, test_once, test_compiled, test_little_of_the_run, test_measured,
+              test_before_the_history, few_lose_the_time, test_rhythm, test_turn, test_told,
+              test_told_behind_the_opening, on_a_busy_machine, of_garbage, advice_by_saving)

@@ -90,7 +90,7 @@ static const char *missed(struct ids_report *report, int64_t first, int64_t last
 
 START_TEST(test_missed) {
     struct ids_report report;
-    rhythm = (struct ids_rhythm){10, 0, 9000000, 1000000, 199};
+    rhythm = (struct ids_rhythm){10, 0, 9000000, 1000000, 199, NULL};
     ck_assert_str_eq(missed(&report, 153, 157, 153),
                      "one of 10 steps takes 9.000 ms, 9.0 × the usual one, such as step 160, and none of these is "
                      "measured here: idsprof capture --start-step 159 --steps 11 measures one");
@@ -109,7 +109,7 @@ END_TEST
 
 START_TEST(test_measures_what_there_is) {
     struct ids_report report;
-    rhythm = (struct ids_rhythm){30, 29, 60000000, 1000000, 163}; /* no step 179 */
+    rhythm = (struct ids_rhythm){30, 29, 60000000, 1000000, 163, NULL}; /* no step 179 */
     ck_assert_ptr_nonnull(strstr(missed(&report, 153, 157, 153), "such as step 149, and"));
     ids_report_done(&report);
     ck_assert_ptr_nonnull(strstr(missed(&report, 153, 157, 153), "--start-step 148 --steps 16 measures one"));
@@ -120,6 +120,22 @@ START_TEST(test_measures_what_there_is) {
     rhythm.last = 180;
     ck_assert_ptr_nonnull(strstr(missed(&report, 153, 157, 153), "--start-step 178 --steps 3 measures one"));
     ids_report_done(&report);
+}
+END_TEST
+
+/* With the tenth step the loop's other function is called; that some others take as long hides no turn. */
+START_TEST(test_of_turn) {
+    every(10, 0);
+    for (int i = 0, at = 1; at < STEPS; at += 2 + i++ % 3) steps[at].took_ns = 9000000;
+    ck_assert_int_eq(ids_rhythm_find(steps, STEPS, &rhythm), 0);
+    ck_assert_int_eq(ids_rhythm_of_turn(steps, STEPS, 10, 0, &rhythm), 1);
+    ck_assert_int_eq(rhythm.period, 10);
+    ck_assert_int_eq(rhythm.first, 0);
+    ck_assert_int_eq(rhythm.took_ns, 9000000);
+    ck_assert_int_eq(rhythm.usual_ns, 1000000);
+    ck_assert_int_eq(rhythm.last, STEPS - 1);
+    ck_assert_int_eq(ids_rhythm_of_turn(steps, STEPS, 10, 2, &rhythm), 0); /* as long as others */
+    ck_assert_int_eq(ids_rhythm_of_turn(steps, 30, 10, 0, &rhythm), 0);    /* three of them */
 }
 END_TEST
 
@@ -134,7 +150,7 @@ static int is_measured(int64_t first, int64_t last, int64_t left_out) {
 /* Every 10th step takes 9 ms: of a window that has one in ten steps the share is that of the run. */
 START_TEST(test_its_share) {
     every(10, 0);
-    rhythm = (struct ids_rhythm){10, 0, 9000000, 1000000, 199};
+    rhythm = (struct ids_rhythm){10, 0, 9000000, 1000000, 199, NULL};
     ck_assert_int_eq(is_measured(109, 119, 109), 1); /* 110 to 119 */
     ck_assert_int_eq(is_measured(109, 118, 109), 1); /* one less */
     ck_assert_int_eq(is_measured(109, 117, 109), 0);
@@ -154,4 +170,4 @@ START_TEST(test_its_share) {
 END_TEST
 
 IDS_RUN_SUITE("rhythm", test_every_tenth, test_no_rhythm, test_the_step_after, test_noise, test_missed,
-              test_measures_what_there_is, test_its_share)
+              test_measures_what_there_is, test_of_turn, test_its_share)

@@ -209,6 +209,15 @@ START_TEST(test_slow_often) {
     for (int i = 40; i < 45; i++) steps[i].took_ns = 742000; /* none is measured */
     ck_assert_int_eq(ids_slow_often_find(steps, STEPS, &report, &often), 0);
     ck_assert_int_eq(ids_slow_often_find(steps, 0, &report, &often), 0);
+    /* The window has left the history, and one of its steps is in the report. */
+    static const struct ids_column_def columns[] = {{.id = "step", .unit = IDS_UNIT_COUNT},
+                                                    {.id = "duration", .unit = IDS_UNIT_TIME}};
+    static const struct ids_table_def def = {.id = "steps", .columns = columns, .column_count = 2};
+    const struct ids_value row[] = {ids_int_value(IDS_UNIT_COUNT, 12), ids_int_value(IDS_UNIT_TIME, 8000000000)};
+    ids_report_row(&report, ids_report_table(&report, &def), row);
+    ck_assert_int_eq(ids_slow_often_find(steps, STEPS, &report, &often), 0); /* the history knows better */
+    for (int i = 40; i < 45; i++) steps[i].is_recorded = 0;
+    ck_assert_int_eq(ids_slow_often_find(steps, STEPS, &report, &often), 1);
     ids_report_done(&report);
     /* A window of slow steps: the run's mean is what the saving is held against. */
     slowdown = (struct ids_slowdown){.recorded_ns = 6000000, .usual_ns = 742000};
