@@ -154,14 +154,28 @@ static int is_of_compiling(const struct ids_missed *missed) {
     return missed->compiled && missed->compile_ns >= missed->longer_ns / 2;
 }
 
-/* The machine had no core left for at least half as much of the run as the slow steps take of it, and they take no
- * longer than sharing it makes them: all together, and those that lose half of the time, which may stand out of many
- * that are noise. */
-static int is_of_others(const struct ids_missed *missed) {
+/* They take no longer than sharing the cores makes them: all together, and those that lose half of the time, which may
+ * stand out of many that are noise. `turn_ns`: for how long each of them waits besides. */
+static int is_by_share(const struct ids_missed *missed, double turn_ns) {
     enum { SLACK = 2 };
-    double usual_ns = (double)(missed->slow_ns - missed->longer_ns), share = 1 - missed->others;
-    return !is_of_garbage(missed) && !is_of_compiling(missed) && (double)missed->slow_ns * share <= SLACK * usual_ns &&
-           (double)missed->took_ns * share <= SLACK * usual_ns / (double)missed->slow &&
+    double usual_ns = (double)(missed->slow_ns - missed->longer_ns), share = 1 - missed->others,
+           count = (double)missed->slow;
+    return ((double)missed->slow_ns - count * turn_ns) * share <= SLACK * usual_ns &&
+           ((double)missed->took_ns - turn_ns) * share <= SLACK * usual_ns / count;
+}
+
+/* A scheduler gives a core away for some milliseconds. Whose step is shorter than that has it in one turn or waits for
+ * those of all others, so most steps take as long as ever, and a few take many times as long. */
+static double turn_of_others(const struct ids_missed *missed) {
+    enum { SLICE_NS = 4000000 };
+    double share = 1 - missed->others;
+    return share > 0 ? SLICE_NS * missed->others / share : 0;
+}
+
+/* The machine had no core left for at least half as much of the run as the slow steps take of it, and sharing it
+ * explains how long they take. */
+static int is_of_others(const struct ids_missed *missed) {
+    return !is_of_garbage(missed) && !is_of_compiling(missed) && is_by_share(missed, turn_of_others(missed)) &&
            missed->busy * 2 >= (double)missed->longer_ns / (double)missed->total_ns;
 }
 
@@ -269,8 +283,11 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
                         say_time(report, missed->total_ns), say_judged(missed, report));
     int is_theirs = !rhythm && is_of_others(missed);
     if (is_theirs)
-        evidence = ids_report_text(report, "%s; all cores were busy for %s of the run", evidence,
-                                   say_share(report, missed->busy));
+        evidence = ids_report_text(report, "%s; all cores were busy for %s of the run%s", evidence,
+                                   say_share(report, missed->busy),
+                                   is_by_share(missed, 0) ? ""
+                                                          : ", and who has one keeps it for milliseconds, for which a "
+                                                            "short step waits");
     ids_report_advice_at(report,
                          &(struct ids_advice){.saves_ps = -1, .per_step = 1, .what = what, .evidence = evidence},
                          is_theirs || has_opening ? 1 : 0);

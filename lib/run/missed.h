@@ -52,9 +52,10 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
                     const struct ids_report *report, struct ids_missed *ret_missed);
 /* Puts it before all other advice, with what ids_rhythm_missed says of their rhythm; NULL: they have none. Behind the
  * first piece, where they have none and the machine was so busy that others may have made them slow. Who has a share s
- * of the cores makes others take up to about 1 / (1 - s) times as long: what is more than twice that is not theirs, nor
- * what collections of garbage or compilations have at least half of, which is said. Sets the property
- * steps.missed_share, by which a comparison knows. */
+ * of the cores makes others take up to about 1 / (1 - s) times as long, and wait for s / (1 - s) turns of some
+ * milliseconds: what is more than twice the first and the second is not theirs, nor what collections of garbage or
+ * compilations have at least half of, which is said. Sets the property steps.missed_share, by which a comparison
+ * knows. */
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report);
 /* The same of steps with which a turn of the loop ends (rhythm->turn), where none is measured; `text` is what
  * ids_rhythm_missed says. They are not slow: another function is called in them. It stands before all other advice

@@ -294,10 +294,16 @@ START_TEST(test_told_behind_the_opening) {
 }
 END_TEST
 
+/* Steps of 100 ms, and three of 1.1 s. */
+static void set_long(void) {
+    set(few, 3);
+    for (int i = 0; i < STEPS; i++) steps[i].took_ns *= 100, steps[i].longer_ns *= 100;
+}
+
 /* Others had three quarters of the cores while all were busy. */
 START_TEST(on_a_busy_machine) {
     const char *const alone = "none like these is measured here";
-    set(few, 3);
+    set_long();
     ck_assert_int_eq(find(), 1);
     ids_report_advice(&report, &(struct ids_advice){.saves_ps = 5, .what = "a"});
     ids_report_advice(&report, &(struct ids_advice){.saves_ps = 4, .what = "b"});
@@ -310,7 +316,7 @@ START_TEST(on_a_busy_machine) {
                      "other processes had 82.0 % of the machine's cores - run it without them; "
                      "should steps be slow then too, record one: idsprof capture --when 'step > 2x'");
     ck_assert_str_eq(report.advice[1].evidence,
-                     "the slow steps lose 30.00 ms, half of it in steps of 11.00 ms and more, of 130.0 ms; by the "
+                     "the slow steps lose 3.000 s, half of it in steps of 1.100 s and more, of 13.00 s; by the "
                      "history, after the first ten steps; all cores were busy for 12.0 % of the run");
     missed.busy = 0.11;
     ids_missed_tell(&missed, NULL, &report);
@@ -320,7 +326,7 @@ START_TEST(on_a_busy_machine) {
     ck_assert_ptr_nonnull(strstr(report.advice[0].what, "one of 10 steps"));
     ck_assert_ptr_null(strstr(report.advice[0].evidence, "cores"));
     ids_report_done(&report);
-    set(few, 3);
+    set_long();
     ck_assert_int_eq(find(), 1);
     missed.busy = missed.others = 1;
     ids_missed_tell(&missed, NULL, &report); /* the only piece there is */
@@ -330,7 +336,7 @@ START_TEST(on_a_busy_machine) {
     ids_missed_tell(&missed, NULL, &report);
     ck_assert_ptr_nonnull(strstr(report.advice[0].what, "run it without them"));
     report.advice_count = 0;
-    missed.took_ns = 800000000; /* sharing explains those that are noise, not the few that lose half of the time */
+    missed.took_ns = 80000000000; /* sharing explains those that are noise, not the few that lose half of the time */
     ids_missed_tell(&missed, NULL, &report);
     ck_assert_ptr_nonnull(strstr(report.advice[0].what, alone));
     report.advice_count = 0;
@@ -338,12 +344,33 @@ START_TEST(on_a_busy_machine) {
     ids_missed_tell(&missed, NULL, &report);
     ck_assert_ptr_nonnull(strstr(report.advice[0].what, "record one: idsprof capture --keep-slowest 1"));
     missed.is_by_rule = 0;
-    missed.took_ns = 11000000;
+    missed.took_ns = 1100000000;
     report.advice_count = 0;
     missed.others = 0.81; /* 2 / 0.19 is less than the eleven times as long that they take */
     ids_missed_tell(&missed, NULL, &report);
     ck_assert_ptr_nonnull(strstr(report.advice[0].what, alone));
     ck_assert_ptr_null(strstr(report.advice[0].evidence, "cores"));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Steps of 1 ms are shorter than the 4 ms for which who has a core keeps it. */
+START_TEST(short_on_a_busy_machine) {
+    set(few, 3);
+    ck_assert_int_eq(find(), 1);
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 5, .what = "a"});
+    missed.busy = 1;
+    missed.others = 0.65; /* 11 ms less 7.4 of turns, less than twice what a third of a core makes of 1 ms */
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_str_eq(report.advice[0].what, "a");
+    ck_assert_ptr_nonnull(strstr(report.advice[1].what, "run it without them"));
+    ck_assert_ptr_nonnull(strstr(report.advice[1].evidence,
+                                 "all cores were busy for 100.0 % of the run, and who has one keeps it for "
+                                 "milliseconds, for which a short step waits"));
+    report.advice_count = 1;
+    missed.others = 0.55; /* 4.9 and 4.4 ms are not 11 */
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what, "none like these is measured here"));
     ids_report_done(&report);
 }
 END_TEST
@@ -394,4 +421,4 @@ END_TEST
 
 IDS_RUN_SUITE("missed", test_found, test_once, test_compiled, test_little_of_the_run, test_measured,
               test_before_the_history, few_lose_the_time, test_rhythm, test_turn, test_told,
-              test_told_behind_the_opening, on_a_busy_machine, of_garbage, advice_by_saving)
+              test_told_behind_the_opening, on_a_busy_machine, short_on_a_busy_machine, of_garbage, advice_by_saving)
