@@ -122,6 +122,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
     put_in_order(adviser->report, first);
     put_chance_behind(adviser, first);
     put_mendable_first(adviser, compute);
+    ids_advise_on_cores_before_waits(adviser, compute);
 }
 
 static int advice_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

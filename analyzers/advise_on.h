@@ -40,5 +40,7 @@ void ids_advise_on_clock(struct ids_adviser *adviser);
 void ids_advise_on_host_ops(struct ids_adviser *adviser);
 /* `first`: only where times are the machine's more than the program's; else only where they are not. */
 void ids_advise_on_cores(struct ids_adviser *adviser, int first);
+/* The same, before the piece at `from`, where that is a wait for the device, of which most may be for a core. */
+void ids_advise_on_cores_before_waits(struct ids_adviser *adviser, size_t from);
 
 #endif

@@ -75,6 +75,20 @@ static const char *with_core_users(struct ids_adviser *adviser, const char *evid
     return users ? ids_report_text(adviser->report, "%s; %s", evidence, users) : evidence;
 }
 
+static const char no_core[] = "device.no_core_share",
+                  program_waits[] =
+                      "The device's threads had no core for most of the time that they were ready, and the "
+                      "program waits for them: run fewer threads or processes than the machine has "
+                      "cores, and record again on a quiet machine before all else";
+
+static void say_cores(struct ids_adviser *adviser, const char *what) {
+    ids_adviser_remark(
+        adviser, no_core, what,
+        with_core_users(adviser,
+                        ids_report_text(adviser->report, "no core for %s of the time that they were ready to run",
+                                        ids_say_metric(adviser, no_core))));
+}
+
 /* The threads of JAX's CPU client are the device: where they wait for a core, ops look as if they were slow, but still
  * are to one another what they were. Where two thirds of the time went so, and half of the step is idle time of which
  * that may be the reason, no more can be told. It comes first too where a third of the time went so, half of the step
@@ -82,25 +96,44 @@ static const char *with_core_users(struct ids_adviser *adviser, const char *evid
 void ids_advise_on_cores(struct ids_adviser *adviser, int first) {
     const struct ids_pieces *pieces = &adviser->pieces;
     if (!ids_adviser_lacks_cores(adviser)) return;
-    int is_most = ids_adviser_ratio(adviser, "device.no_core_share") >= 2.0 / 3,
+    int is_most = ids_adviser_ratio(adviser, no_core) >= 2.0 / 3,
         is_late = is_most && late_ps(adviser) >= pieces->time_ps / 2,
-        is_own = ids_adviser_ratio(adviser, "device.no_core_share") >= 1.0 / 3 && !is_late &&
+        is_own = ids_adviser_ratio(adviser, no_core) >= 1.0 / 3 && !is_late &&
                  pieces->compute_ps >= pieces->time_ps / 2 && ids_core_users_are_own(adviser->analysis);
     if ((is_late || is_own) != first || (!first && pieces->compute_ps < pieces->time_ps / 4)) return;
-    ids_adviser_remark(
-        adviser, "device.no_core_share",
-        is_late  ? "The device's threads had no core for most of the time that they were ready, and the "
-                   "program waits for them: run fewer threads or processes than the machine has cores, "
-                   "and record again on a quiet machine before all else"
-        : is_own ? "The program itself takes the cores that the device's threads lack: times of ops are "
-                   "longer than the ops are - let fewer threads and processes of it run beside the "
-                   "device, or give it more cores"
-                 : "The device's threads had no core: times of ops are longer than the ops are - run "
-                   "fewer threads or processes than the machine has cores, and compare runs of a quiet "
-                   "machine only",
-        with_core_users(adviser,
-                        ids_report_text(adviser->report, "no core for %s of the time that they were ready to run",
-                                        ids_say_metric(adviser, "device.no_core_share"))));
+    say_cores(adviser, is_late  ? program_waits
+                       : is_own ? "The program itself takes the cores that the device's threads lack: times of ops are "
+                                  "longer than the ops are - let fewer threads and processes of it run beside the "
+                                  "device, or give it more cores"
+                                : "The device's threads had no core: times of ops are longer than the ops are - run "
+                                  "fewer threads or processes than the machine has cores, and compare runs of a quiet "
+                                  "machine only");
+}
+
+static int is_late_device(const struct ids_advice *advice) {
+    static const enum ids_account accounts[] = {IDS_HOST_SYNC, IDS_DEVICE_QUEUE, IDS_DEVICE_IN_PROGRAM};
+    int found = 0;
+    for (size_t i = 0; i < sizeof accounts / sizeof *accounts; i++)
+        found |= advice->account && !strcmp(advice->account, ids_account_id(accounts[i]));
+    return found;
+}
+
+/* A wait for threads that are ready and have no core is not the doing of who waits. */
+void ids_advise_on_cores_before_waits(struct ids_adviser *adviser, size_t from) {
+    struct ids_report *report = adviser->report;
+    if (!ids_adviser_lacks_cores(adviser) || ids_adviser_ratio(adviser, no_core) < 1.0 / 2) return;
+    if (from >= report->advice_count || !is_late_device(&report->advice[from])) return;
+    size_t told = 0;
+    while (told < report->advice_count &&
+           (!report->advice[told].explain || strcmp(report->advice[told].explain, no_core) != 0))
+        told++;
+    if (told == report->advice_count) say_cores(adviser, program_waits);
+    if (told == report->advice_count) return; /* without memory */
+    if (told < from) return;                  /* it is before all else */
+    struct ids_advice cores = report->advice[told];
+    cores.what = program_waits;
+    for (; told > from; told--) report->advice[told] = report->advice[told - 1];
+    report->advice[from] = cores;
 }
 
 /* Before all else: a program that ends is not faster. */

@@ -92,9 +92,9 @@ w = jnp.ones((64, 64))
 for i in range(300 if sys.argv[1] == 'make' else 0):
     make(i).block_until_ready()
 for i in range(200):
-    for _ in range(4 if sys.argv[1] == 'add' else 0):
+    for _ in range({'add': 4, 'solve': 60}.get(sys.argv[1], 0)):
         w = add(w, w)
-    w = (apply(w, w) if sys.argv[1] == 'add' else train_step(w)).block_until_ready()
+    w = (apply(w, w) if sys.argv[1] in ('add', 'solve') else train_step(w)).block_until_ready()
     for _ in range(100 if sys.argv[1] == 'evaluate' and i % 20 == 19 else 0):
         eval_step(w).block_until_ready()
     time.sleep(.012)
@@ -200,6 +200,10 @@ def called_more_often():
     check('what evaluates has no steps', run.line('caught').startswith('steps 120-124 (executions of train_step), 1 window'), run.err)
     run = often('add', '-s', 120)
     words = re.sub(r'\s+', ' ', live.idsprof('report', run.folder).stdout)
+    solves = often('solve', '-s', 120)      # nine turns of 60 calls come after its window
+    check('sixty calls a turn: known at the end', '(executions of add; apply comes with one of 60' in re.sub(r'\s+', ' ', solves.line('caught')), solves.err)
+    advice = re.sub(r'\s+', ' ', live.idsprof('report', solves.folder).stdout.partition('WHAT TO DO')[2])
+    check('sixty calls a turn: none is slow', 'apply is called with one of 60 steps' in advice and 'in a rhythm' not in advice, advice[:900])
     check('four calls a turn: whole turns', 'apply comes with one of 4 steps (the 4 that are measured are 1 turn)' in words, (run.err, words[:600]))
 
 
