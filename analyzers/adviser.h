@@ -23,6 +23,7 @@ struct ids_adviser {
     struct ids_balance balance;
     enum ids_framework framework;
     int is_compiled; /* by torch.compile */
+    int launches_graphs;
     int has_python;
     int told_compute;     /* 1: compute is a piece, with the op that has most of it */
     int told_no_remedy;   /* 1: and nobody knows what to do about it */

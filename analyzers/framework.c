@@ -26,6 +26,11 @@ int ids_is_torch_compiled(const struct ids_trace *trace) {
            begins_any_name(trace, "triton_red_") || begins_any_name(trace, "triton_tem_");
 }
 
+int ids_launches_graphs(const struct ids_trace *trace) {
+    return begins_any_name(trace, "cudaGraphLaunch") || begins_any_name(trace, "cuGraphLaunch") ||
+           begins_any_name(trace, "hipGraphLaunch");
+}
+
 enum ids_framework ids_framework_of(const struct ids_trace *trace) {
     if (begins_any_name(trace, "aten::")) return IDS_PYTORCH;
     if (begins_any_name(trace, "PjitFunction(") || trace->jax_version) return IDS_JAX;

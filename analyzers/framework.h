@@ -9,4 +9,7 @@ enum ids_framework ids_framework_of(const struct ids_trace *trace);
 /* Whether kernels that torch.compile made ran. */
 int ids_is_torch_compiled(const struct ids_trace *trace);
 
+/* The program launches CUDA graphs. */
+int ids_launches_graphs(const struct ids_trace *trace);
+
 #endif

@@ -65,6 +65,14 @@ static int is_cpu(const struct ids_circumstances *about) {
     return about->platform == IDS_DEVICE_CPU;
 }
 
+static int launches_graphs(const struct ids_circumstances *about) {
+    return about->launches_graphs && (about->framework == IDS_PYTORCH || about->framework == IDS_CUDA);
+}
+
+static int graphs_take_longer(const struct ids_circumstances *about) {
+    return launches_graphs(about) && launches_take_longer(about);
+}
+
 static int is_compiled(const struct ids_circumstances *about) {
     return about->framework == IDS_PYTORCH && about->is_compiled;
 }
@@ -376,6 +384,8 @@ static int logs(const struct ids_circumstances *about) {
 #define ONCE_OR_AGAIN                                                                                                \
     "where it comes once, it is first use: warm up before measuring; where it comes again and again, the thread is " \
     "held up in it: by another thread that has the interpreter's lock, by memory, or by too few cores"
+#define MORE_IN_A_GRAPH \
+    "it launches graphs already: put what is launched beside them into the graph too, or several steps into one"
 #define LESS_GARBAGE                                                                                                 \
     "make fewer objects in a step (arrays in place of lists of dicts), take what stays out of the collector "        \
     "(gc.freeze after setup), let it run more rarely (gc.set_threshold), or gc.disable and gc.collect at a step of " \
@@ -543,6 +553,10 @@ static const struct sentence {
      {"where the function takes or returns many arrays (leaves of its trees), put them into fewer, larger ones: each "
       "of them costs time in each launch; or do several steps in one launch (lax.scan)",
       NULL, NULL, NULL}},
+    {IDS_HOST_DISPATCH, graphs_take_longer, "Launching takes longer than what is launched",
+     {NULL, MORE_IN_A_GRAPH, NULL, MORE_IN_A_GRAPH}},
+    {IDS_HOST_DISPATCH, launches_graphs, "The device waits between launches while the host dispatches",
+     {NULL, MORE_IN_A_GRAPH, NULL, MORE_IN_A_GRAPH}},
     {IDS_HOST_DISPATCH, is_compiled, "The device waits between launches of a compiled program",
      {
       "let CUDA graphs launch it (torch.compile with mode='reduce-overhead' or 'max-autotune'), use fused or foreach "

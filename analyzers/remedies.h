@@ -38,6 +38,7 @@ struct ids_circumstances {
     int lacks_cores;      /* the threads that are a CPU's devices often waited for a core */
     int is_uneven;        /* few steps have most of it */
     int is_compiled;      /* of PyTorch: what runs was made by torch.compile */
+    int launches_graphs;  /* the program launches CUDA graphs already */
     int donates;          /* results of the program take the memory of its arguments already */
 };
 

@@ -19,6 +19,7 @@ static struct {
     pthread_mutex_t lock;
     int64_t counted; /* steps without a number, so far */
     int64_t first;   /* of them the first in the window; -1 */
+    int opens;       /* a step had the window opened */
     struct {
         int64_t realtime_ns;
         uint32_t thread;
@@ -83,18 +84,28 @@ int ids_nvtx_step_of(const char *range, struct ids_nvtx_step *ret_step) {
     return 1;
 }
 
+/* The agent hears of the step, and may open a window meanwhile. Whether one was open before. */
+static int tell(const char *name, int64_t number) {
+    int was_open = ids_agent_state() == OPEN;
+    ids_agent_step(ANNOTATION, name, number);
+    if (was_open || ids_agent_state() != OPEN) return was_open;
+    pthread_mutex_lock(&steps.lock);
+    steps.opens = 1;
+    pthread_mutex_unlock(&steps.lock);
+    return 0;
+}
+
 int ids_nvtx_step_begins(const char *range) {
     struct ids_nvtx_step step;
     if (!ids_agent_wants(ANNOTATION) || !ids_nvtx_step_of(range, &step)) return 0;
     if (step.number >= 0) {
-        ids_agent_step(ANNOTATION, step.name, step.number);
+        tell(step.name, step.number);
         return 1;
     }
     pthread_mutex_lock(&steps.lock);
     int64_t number = steps.counted++;
     pthread_mutex_unlock(&steps.lock);
-    int was_open = ids_agent_state() == OPEN;
-    ids_agent_step(ANNOTATION, step.name, number);
+    int was_open = tell(step.name, number);
     pthread_mutex_lock(&steps.lock);
     if (ids_agent_state() != OPEN)
         steps.first = -1;
@@ -109,6 +120,13 @@ int64_t ids_nvtx_steps_first(void) {
     int64_t first = steps.first < 0 ? 0 : steps.first;
     pthread_mutex_unlock(&steps.lock);
     return first;
+}
+
+int ids_nvtx_steps_open(void) {
+    pthread_mutex_lock(&steps.lock);
+    int opens = steps.opens;
+    pthread_mutex_unlock(&steps.lock);
+    return opens;
 }
 
 /* ---- steps that another part of the program told ---- */
@@ -134,6 +152,7 @@ int ids_cuda_step(const char *name) {
 
 void ids_nvtx_steps_reset(void) {
     pthread_mutex_lock(&steps.lock);
+    steps.opens = 0;
     steps.told_count = 0;
     pthread_mutex_unlock(&steps.lock);
 }

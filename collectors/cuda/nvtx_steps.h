@@ -31,6 +31,9 @@ int ids_nvtx_step_begins(const char *range);
 /* The number of the window's first step among those that have none in their names; 0 when there was none. */
 int64_t ids_nvtx_steps_first(void);
 
+/* Whether the window opened as its first step began: that one is unlike the others. */
+int ids_nvtx_steps_open(void);
+
 /* A window begins. */
 void ids_nvtx_steps_reset(void);
 /* Adds the steps of the window that ids_cuda_step told to its records, as CUPTI would have recorded ranges of those

@@ -31,6 +31,7 @@ struct writing {
     int64_t *names; /* of texts in the open plane */
     size_t name_count;
     int64_t next_step; /* the number of the next step whose name has none */
+    int opens;         /* the first step had the window opened, and that is not written yet */
     uint32_t thread;   /* that was asked for last, and whether it made calls */
     int thread_calls;
     struct ids_cuda_written written;
@@ -230,9 +231,18 @@ static int64_t name_of(struct writing *writing, const struct ids_cuda_event *eve
     return ids_xspace_name(writing->out, name);
 }
 
+/* A moment before the step that had the window opened, and so not in it: as the Python hook has it in its profiles. */
+static void write_opened(struct writing *writing, int64_t at) {
+    writing->opens = 0;
+    ids_xspace_event_begin(writing->out, ids_xspace_name(writing->out, "idsprof.opened"), at, at);
+    ids_xspace_event_end(writing->out);
+}
+
 static void write_event(struct writing *writing, const struct place *place, int nested) {
     struct ids_nvtx_step step;
     const struct ids_cuda_event *event = ids_cuda_records_event(writing->window->records, place->event);
+    if (writing->opens && is_step(writing, event, &step))
+        write_opened(writing, (int64_t)place->start + writing->shift - 1);
     int64_t name = name_of(writing, event);
     ids_xspace_event_begin(writing->out, name, (int64_t)place->start + writing->shift,
                            (int64_t)place->end + writing->shift);
@@ -447,7 +457,10 @@ static void find_demangler(struct writing *writing) {
 
 int ids_cuda_write(const struct ids_cuda_window *window, const char *path, struct ids_cuda_written *ret_written,
                    char *why, size_t why_size) {
-    struct writing writing = {.window = window, .shift = -window->begin.cupti, .next_step = ids_nvtx_steps_first()};
+    struct writing writing = {.window = window,
+                              .shift = -window->begin.cupti,
+                              .next_step = ids_nvtx_steps_first(),
+                              .opens = ids_nvtx_steps_open()};
     struct ids_cuda_counts counts = ids_cuda_records_counts(window->records);
     if (!window->begin.cupti) writing.shift = -window->begin.realtime;
     writing.name_count = counts.texts + 1;

@@ -299,7 +299,7 @@ def counts():
     made = []
     same('four calls, and one with them', turn((300, 'mmmma'), (1, 'mmmm'), (1, 'm')), [('a', 4), ('a', 4), None])
     same('the one that comes most', turn((500, 'mmmmamel')), [('a', 5)])
-    same('in no turn', turn((3000, 'm'), (20, 'mmmmammma'), (30, 'ma'), (9, 'm' * 65 + 'a')), [None] * 3 + [('a', 65)])
+    same('in no turn', turn((3000, 'm'), (20, 'mmmmammma'), (30, 'ma'), (9, 'm' * 65 + 'a'), (1, 'mm')), [None] * 3 + [('a', 65)] * 2)
     same('but in a long one: with the last of 3755 calls', library.ids_count_turn_place(), 3754 % 65)
 
     # What initialises is called more often, and is over when the loop has run for longer without it; but that takes a second.

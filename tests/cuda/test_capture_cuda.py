@@ -282,6 +282,11 @@ def test_steps():
         check(form + ': they are in the profile', steps == [('NVTX:' + name, first), ('NVTX:' + name, first + 1)], steps)
         report = subprocess.run([os.environ['IDSPROF'], 'report', run.files[0]], capture_output=True, text=True).stdout
         check(form + ': the report counts alike', "2 steps (annotation 'NVTX:%s', 3\N{EN DASH}4)" % name in re.sub(r'\s+', ' ', report), report[:600])
+    acts = ['init'] + [act for i in range(8) for act in ('push:step %d' % i, 'launch:2', 'sleep:2', 'pop')]
+    for opened, options in ((True, ('-s', '3', '-k', '3')), (False, ('--delay', '1ms', '--duration', '100s'))):
+        run = Run(acts, options, recording=one_thread())
+        report = re.sub(r'\s+', ' ', subprocess.run([os.environ['IDSPROF'], 'report', run.files[0]], capture_output=True, text=True).stdout)
+        check('the step that opens the window is in no mean: %s' % opened, ('is in no mean: the window opened with it' in report) == opened, report[:600])
     run = Run(['init'] + [act for i in range(6) for act in ('push:optimizer_step', 'push:batch %d' % i, 'pop', 'launch:2', 'pop')], ('-s', '1', '-k', '2'))
     check('no step: other ranges', not run.files, run.hello)
     run = Run(['init'] + [act for i in range(6) for act in ('push:batch %d' % i, 'launch:2', 'pop')], ('-s', '1', '-k', '2', '--step-executable', '^batch'))

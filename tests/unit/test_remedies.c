@@ -210,6 +210,12 @@ static const struct {
     {{IDS_HOST_DISPATCH, IDS_PYTORCH, CUDA_DEVICE, .time_ps = 2, .work_ps = 44, .is_compiled = 1},
      "launches of a compiled program"},
     {{IDS_HOST_DISPATCH, IDS_JAX, CUDA_DEVICE, .time_ps = 2, .work_ps = 44, .is_compiled = 1}, "!compiled program"},
+    {{IDS_HOST_DISPATCH, IDS_PYTORCH, CUDA_DEVICE, .time_ps = 44, .work_ps = 2, .launches_graphs = 1},
+     "it launches graphs already"},
+    {{IDS_HOST_DISPATCH, IDS_CUDA, CUDA_DEVICE, .time_ps = 2, .work_ps = 44, .launches_graphs = 1},
+     "it launches graphs already"},
+    {{IDS_HOST_DISPATCH, IDS_JAX, CUDA_DEVICE, .time_ps = 44, .work_ps = 2, .launches_graphs = 1},
+     "put more under one jit"},
     /* who has recorded Python is not told to */
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE}, "samples its stacks unless --stacks 0 is given"},
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE}, "with --attach: --python-tracer 1"},
