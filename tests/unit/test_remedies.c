@@ -211,7 +211,7 @@ static const struct {
      "launches of a compiled program"},
     {{IDS_HOST_DISPATCH, IDS_JAX, CUDA_DEVICE, .time_ps = 2, .work_ps = 44, .is_compiled = 1}, "!compiled program"},
     {{IDS_HOST_DISPATCH, IDS_PYTORCH, CUDA_DEVICE, .time_ps = 44, .work_ps = 2, .launches_graphs = 1},
-     "it launches graphs already"},
+     "Launching takes longer than what is launched - it launches graphs already"},
     {{IDS_HOST_DISPATCH, IDS_CUDA, CUDA_DEVICE, .time_ps = 2, .work_ps = 44, .launches_graphs = 1},
      "it launches graphs already"},
     {{IDS_HOST_DISPATCH, IDS_JAX, CUDA_DEVICE, .time_ps = 44, .work_ps = 2, .launches_graphs = 1},
