@@ -129,14 +129,22 @@ static const char *say_more_work(const struct ids_adviser *adviser, const struct
                            ids_adviser_times_its_peers(adviser, piece->device));
 }
 
-/* When its longest interval was; times count from the device's first activity. */
-static const char *say_longest(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry) {
+static const struct ids_ledger_entry *longest_of(const struct ids_piece *piece) {
+    return piece->longest ? piece->longest : piece->most;
+}
+
+/* When its longest interval was, and whose, where that is not who has most of it; times count from the device's first
+ * activity. */
+static const char *say_longest(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_ledger_entry *entry = longest_of(piece);
     int64_t at_ps = entry->longest_at_ps - adviser->analysis->first_ps;
+    const char *culprit = entry->culprit != piece->most->culprit ? ids_adviser_text(adviser, entry->culprit) : NULL;
+    const char *whose = culprit ? ids_report_text(adviser->report, " (%s)", culprit) : "";
     if (at_ps >= 0)
-        return ids_report_text(adviser->report, "longest %s at %s", ids_say_time(adviser, entry->longest_ps),
-                               ids_say_time(adviser, at_ps));
-    return ids_report_text(adviser->report, "longest %s, begun %s before the first device activity",
-                           ids_say_time(adviser, entry->longest_ps), ids_say_time(adviser, -at_ps));
+        return ids_report_text(adviser->report, "longest %s at %s%s", ids_say_time(adviser, entry->longest_ps),
+                               ids_say_time(adviser, at_ps), whose);
+    return ids_report_text(adviser->report, "longest %s, begun %s before the first device activity%s",
+                           ids_say_time(adviser, entry->longest_ps), ids_say_time(adviser, -at_ps), whose);
 }
 
 static const char *say_both_ways(const struct ids_adviser *adviser, const struct ids_piece *piece) {
@@ -414,7 +422,7 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
                                ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                say_straggler(adviser, piece, rank))
              : "",
-        say_more_work(adviser, piece), say_longest(adviser, most), say_meanwhile(adviser, most),
+        say_more_work(adviser, piece), say_longest(adviser, piece), say_meanwhile(adviser, longest_of(piece)),
         say_sampled(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
         piece->account == IDS_HOST_INPUT ? ids_input_in_words(adviser->report, culprit) : "",
         reason ? "; why again: " : "", reason ? reason : say_core_users(adviser, culprit));

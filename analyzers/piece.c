@@ -22,8 +22,13 @@ void ids_piece_order_parts(struct ids_piece *piece) {
     }
 }
 
+void ids_piece_see_longest(struct ids_piece *piece, const struct ids_ledger_entry *entry) {
+    if (entry && (!piece->longest || entry->longest_ps > piece->longest->longest_ps)) piece->longest = entry;
+}
+
 void ids_piece_take(struct ids_piece *piece, const struct ids_piece *other) {
     for (size_t p = 0; p < other->part_count; p++) ids_piece_add_part(piece, &other->parts[p]);
+    ids_piece_see_longest(piece, other->longest);
     ids_sum(&piece->time_ps, other->time_ps);
     ids_sum(&piece->others_ps, other->others_ps);
     ids_sum(&piece->recorded_ps, other->recorded_ps);

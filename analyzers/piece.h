@@ -15,12 +15,13 @@ struct ids_piece_part {
 enum { IDS_PIECE_PARTS = 6 };
 
 struct ids_piece {
-    enum ids_account account;            /* that has most of it */
-    enum ids_remedy_scope scope;         /* what it is of: a culprit or its account */
-    const struct ids_ledger_entry *most; /* that has most of it */
-    int64_t most_ps, time_ps;            /* on the deciding device */
-    uint32_t device;                     /* whose doing it mostly is, index of analysis->busy */
-    int64_t others_ps;                   /* of time_ps: what the deciding device waited for others who did this */
+    enum ids_account account;               /* that has most of it */
+    enum ids_remedy_scope scope;            /* what it is of: a culprit or its account */
+    const struct ids_ledger_entry *most;    /* that has most of it */
+    const struct ids_ledger_entry *longest; /* that has the longest interval of it; NULL: `most` has */
+    int64_t most_ps, time_ps;               /* on the deciding device */
+    uint32_t device;                        /* whose doing it mostly is, index of analysis->busy */
+    int64_t others_ps;                      /* of time_ps: what the deciding device waited for others who did this */
     int64_t both_ways_ps; /* of copies to the device: while copies to the host run too, which this piece has with it; 0
                            * apart */
     struct ids_piece_part parts[IDS_PIECE_PARTS]; /* by account, the longest first */
@@ -35,6 +36,8 @@ struct ids_piece {
 
 void ids_piece_add_part(struct ids_piece *piece, const struct ids_piece_part *more);
 void ids_piece_order_parts(struct ids_piece *piece); /* the longest first */
+/* The longest interval of it may be that of this entry. */
+void ids_piece_see_longest(struct ids_piece *piece, const struct ids_ledger_entry *entry);
 /* What another one has becomes this one's. */
 void ids_piece_take(struct ids_piece *piece, const struct ids_piece *other);
 /* The same of one cause: no time is left of the other one. */

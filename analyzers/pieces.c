@@ -157,6 +157,7 @@ static int is_of_the_program(const struct ids_ledger *ledger, const struct ids_l
 
 static void count_entry(struct ids_piece *piece, const struct ids_ledger_entry *entry) {
     piece->intervals += entry->intervals;
+    ids_piece_see_longest(piece, entry);
     ids_sum(&piece->recorded_ps, ids_ledger_entry_recorded(entry));
     ids_sum(&piece->known_ps, ids_ledger_entry_time(entry));
 }
