@@ -72,6 +72,22 @@ static void put_mendable_first(const struct ids_adviser *adviser, size_t from) {
     all[from] = mendable;
 }
 
+/* One gap outside the steps that is longer than all else in the window: what is said of a step is the lesser part. */
+static void put_gap_first(const struct ids_adviser *adviser, size_t from) {
+    const struct ids_busy *busy = &adviser->analysis->busy[adviser->pieces.decider];
+    struct ids_advice *all = adviser->report->advice;
+    struct ids_value gap;
+    size_t told = from;
+    if (!ids_adviser_has(adviser, "idle.longest", &gap) || gap.i < (busy->end_ps - busy->start_ps) / 2) return;
+    while (told < adviser->report->advice_count &&
+           (!all[told].explain || strcmp(all[told].explain, "idle.longest") != 0))
+        told++;
+    if (told == adviser->report->advice_count) return;
+    struct ids_advice outside = all[told];
+    for (; told > from; told--) all[told] = all[told - 1];
+    all[from] = outside;
+}
+
 /* Where pieces rest on too little: what wastes looks for itself whether it rests on enough, and which op has most of
  * the compute is known where there are steps. */
 static void advise_on_little(struct ids_adviser *adviser, const struct ids_piece *unfounded, size_t first) {
@@ -123,6 +139,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
     put_chance_behind(adviser, first);
     put_mendable_first(adviser, compute);
     ids_advise_on_cores_before_waits(adviser, compute);
+    put_gap_first(adviser, compute);
 }
 
 static int advice_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

@@ -138,7 +138,8 @@ static const struct ids_ledger_entry *longest_of(const struct ids_piece *piece) 
 static const char *say_longest(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *entry = longest_of(piece);
     int64_t at_ps = entry->longest_at_ps - adviser->analysis->first_ps;
-    const char *culprit = entry->culprit != piece->most->culprit ? ids_adviser_text(adviser, entry->culprit) : NULL;
+    const char *culprit =
+        !piece->is_joined && entry->culprit != piece->most->culprit ? ids_adviser_text(adviser, entry->culprit) : NULL;
     const char *whose = culprit ? ids_report_text(adviser->report, " (%s)", culprit) : "";
     if (at_ps >= 0)
         return ids_report_text(adviser->report, "longest %s at %s%s", ids_say_time(adviser, entry->longest_ps),
