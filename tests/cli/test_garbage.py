@@ -15,7 +15,9 @@ import time
 
 sys.path.insert(0, os.environ['IDS_SOURCE_DIR'] + '/tests/support')
 from hook_test import Profiler, check, failed, noted  # noqa: E402  (found through the line above)
-from _idsprof.idsprof_garbage import Garbage  # noqa: E402  (found by hook_test)
+import _idsprof.idsprof_agent as agent  # noqa: E402  (found by hook_test)
+from _idsprof.idsprof_counts import RESERVE, ROOM, count, reserve, restore  # noqa: E402
+from _idsprof.idsprof_garbage import Garbage  # noqa: E402
 
 
 def collect(generation):
@@ -40,6 +42,8 @@ check('of the youngest none', noted == [], noted)
 noted.clear()
 json.loads('{"a": 1}', object_pairs_hook=lambda pairs: gc.collect())
 check('inside a library: the innermost line of the program', len(noted) == 2 and re.fullmatch(r'\$test_garbage\.py:\d+ collect garbage', noted[0]), noted)
+agent.quiet(gc.collect)()
+check('in our own work: at our line', len(noted) == 4 and re.fullmatch(r'\$idsprof_agent\.py:\d+ collect garbage', noted[2]), noted)
 made = []
 gc.set_threshold(10, 1, 1)
 gc.enable()
@@ -99,6 +103,45 @@ told.clear()
 collect(2)
 check('not watched any more', not told and len(gc.callbacks) == 0, (told, gc.callbacks))
 kept = None
+
+
+# --- the count of objects, below which nothing is collected ---
+
+class Made:
+    __slots__ = ('of',)
+
+
+def count_after(work, before=400):
+    """What the count is before work of ours and after it, and the lowest that it was at the work's beginning."""
+    gc.collect()
+    gc.disable()
+    restore(count())        # a collection of all empties the places that freed tuples are taken from
+    filling = [Made() for _ in range(before)]
+    start = gc.get_count()[0]
+    counted = count()
+    seen = gc.get_count()[0]
+    work()
+    restore(counted)
+    end = gc.get_count()[0]
+    return start, end, seen, len(filling)
+
+
+keeps = []
+start, end, seen, _ = count_after(lambda: keeps.extend(Made() for _ in range(90)))
+check('what our work keeps is not counted', end == start, (start, end))
+check('and it has room', seen <= start - ROOM + 8, (start, seen))
+start, end, _, _ = count_after(keeps.clear)
+check('nor what it gives back', end == start and len(reserve) > RESERVE - 20, (start, end, len(reserve)))
+start, end, _, _ = count_after(lambda: keeps.extend(Made() for _ in range(60)), 20)
+check('of a count that has just begun', end == start, (start, end))
+keeps.clear()
+gc.set_threshold(700, 10, 10)
+start, end, _, _ = count_after(lambda: gc.collect(0), 600)
+check('a collection meanwhile: the next one comes no sooner', end <= 360, (start, end))
+del reserve[:]
+start, end, _, _ = count_after(lambda: keeps.extend(Made() for _ in range(90)))
+check('without a reserve it is counted', start + 90 <= end < start + 100 and not reserve, (start, end))
+keeps.clear()
 ends = '''import gc, sys
 sys.path.insert(0, sys.argv[1])
 from hook_test import Profiler

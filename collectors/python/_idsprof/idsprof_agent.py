@@ -4,6 +4,8 @@ import ctypes
 import functools
 import os
 
+from . import idsprof_counts as counts
+
 ABI = 1
 PRIORITY_JAX = 20
 ANNOTATION, CALL = 1, 3                 # enum ids_step_source
@@ -25,7 +27,7 @@ class _Collector(ctypes.Structure):
 
 def _answer(why, why_size, work, *arguments):
     """Runs a callback's work for C: 0, or 1 (BUSY where it is so) with the reason put into `why`. Nothing is raised."""
-    code = 1
+    code, before = 1, counts.count()
     try:
         work(*arguments)
         return 0
@@ -35,6 +37,8 @@ def _answer(why, why_size, work, *arguments):
     except BaseException as error:
         code = BUSY if isinstance(error, Busy) else 1
         reason = str(error) if isinstance(error, Refused) else '%s: %s' % (type(error).__name__, error)
+    finally:
+        counts.restore(before)
     text = reason.encode('utf-8', 'replace')[:why_size - 1].decode('utf-8', 'ignore').encode() + b'\0'     # cut between characters
     ctypes.memmove(why, text, len(text))
     return code

@@ -110,9 +110,11 @@ class Awaits:
 
     def find_under_way(self, asyncio):
         """The loops of other threads that wait at this moment."""
-        for thread, frame in sys._current_frames().items():
+        frames = sys._current_frames()
+        del frames[threading.get_ident()]           # this frame, which would keep itself
+        for thread, frame in frames.items():
             around = frame.f_back
-            if frame.f_code.co_name != 'select' or around is None or around.f_code.co_name != '_run_once' or thread == threading.get_ident():
+            if frame.f_code.co_name != 'select' or around is None or around.f_code.co_name != '_run_once':
                 continue
             try:
                 loop = around.f_locals['self']
