@@ -37,7 +37,7 @@ static struct ids_doing awaiting_gil(struct ids_doing around, uint32_t name) {
  * the device waits for it. */
 static struct ids_doing awaiting_core(struct ids_doing around, uint32_t name) {
     if (around.account == IDS_HOST_COMPILE || around.account == IDS_PROFILER || around.in_callback) return around;
-    return (struct ids_doing){name, name, IDS_NONE, IDS_NONE, IDS_HOST_PYTHON, .waits = IDS_WAITS_FOR_CORE};
+    return (struct ids_doing){name, name, IDS_NONE, IDS_NONE, .account = IDS_HOST_PYTHON, .waits = IDS_WAITS_FOR_CORE};
 }
 
 /* The frame of JAX in which a compiled program calls a function of Python. */
@@ -48,6 +48,14 @@ static int is_callback(struct ids_text name) {
 /* What waits for processes uses the selectors of event loops. */
 static int awaits_process(struct ids_text called) {
     return ids_text_contains(called, "/subprocess.py:") || ids_text_contains(called, "/multiprocessing/");
+}
+
+/* It calls what is no function of Python's, nor one of those that Python has built in: it may be a jitted one. */
+static int may_call_back(const struct ids_trace *trace, struct ids_doing around) {
+    struct ids_python_frame frame;
+    if (around.called == IDS_NONE || !trace->names[around.called].is_sampled) return 0;
+    struct ids_text called = text_of(trace, around.called);
+    return ids_python_frame_of(called, &frame) && !frame.file.length && !ids_text_begins(called, "$builtins ");
 }
 
 /* A frame of the program says what its thread does, and calls everything inside. A library's frame is a detail of its
@@ -74,7 +82,8 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
     if (owner == IDS_FRAME_OF_HOOK) {
         int shows =
             around.account == IDS_NO_ACCOUNT || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON);
-        *ret_doing = shows ? (struct ids_doing){name, name, IDS_NONE, IDS_NONE, IDS_PROFILER, .library = 1} : around;
+        *ret_doing =
+            shows ? (struct ids_doing){name, name, IDS_NONE, IDS_NONE, .account = IDS_PROFILER, .library = 1} : around;
         if (is_hook(around)) ret_doing->waits = IDS_WAITS_NOT;
         return;
     }
@@ -87,11 +96,12 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
     doing.library = (uint8_t)of_library;
     /* What called the program is no part of what it is called back for. */
     if (of_library && trace->names[name].is_sampled && !around.in_callback && is_callback(text_of(trace, name))) {
-        *ret_doing =
-            (struct ids_doing){name, name, IDS_NONE, IDS_NONE, IDS_HOST_PYTHON, .library = 1, .in_callback = 1};
+        *ret_doing = (struct ids_doing){
+            name, name, IDS_NONE, IDS_NONE, .account = IDS_HOST_PYTHON, .library = 1, .in_callback = 1};
         return;
     }
     if (!of_library) {
+        if (may_call_back(trace, around)) doing.inside = around.called + 1;
         doing.caller = name;
         doing.called = IDS_NONE;
     } else if (trace->names[name].is_sampled && around.caller != IDS_NONE &&
@@ -194,6 +204,7 @@ int64_t ids_doing_number(struct ids_trace *trace, const struct ids_doing *doing)
         ids_key_of((uint64_t)doing->name << 32 | doing->around, (uint64_t)doing->called << 32 | doing->caller),
         (uint64_t)doing->is_guess << 33 | (uint64_t)doing->launches << 32 | (uint64_t)doing->in_callback << 24 |
             (uint64_t)doing->account << 16 | (uint64_t)doing->waits << 8 | doing->library);
+    if (doing->inside) key = ids_key_of(key, doing->inside);
     uint64_t *number = ids_keymap_at(&trace->doing_numbers, key);
     if (!number) return -1;
     if (*number) return (int64_t)*number - 1;
@@ -274,6 +285,13 @@ int64_t ids_doing_without_call(struct ids_trace *trace, uint32_t doing) {
         alone.account = IDS_HOST_PYTHON;
         alone.name = alone.around = alone.caller;
     }
+    return ids_doing_number(trace, &alone);
+}
+
+int64_t ids_doing_wherever(struct ids_trace *trace, uint32_t sampled) {
+    struct ids_doing alone = trace->doings[sampled];
+    if (!alone.inside) return sampled;
+    alone.inside = 0;
     return ids_doing_number(trace, &alone);
 }
 

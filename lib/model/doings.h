@@ -35,6 +35,8 @@ int64_t ids_doing_called_by(struct ids_trace *trace, uint32_t recorded, uint32_t
 int64_t ids_doing_guessed(struct ids_trace *trace, uint32_t recorded, uint32_t caller);
 /* The function of the program alone, and not what it called. */
 int64_t ids_doing_without_call(struct ids_trace *trace, uint32_t doing);
+/* What a stack shows, whatever call C runs it in. */
+int64_t ids_doing_wherever(struct ids_trace *trace, uint32_t sampled);
 /* What events show, in a function that a compiled program called back, which a stack shows. */
 int64_t ids_doing_called_back(struct ids_trace *trace, uint32_t recorded, uint32_t sampled);
 

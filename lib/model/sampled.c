@@ -213,6 +213,11 @@ struct walk {
     struct ids_gap_pieces pieces; /* of the gap between the events */
 };
 
+/* The sample saw Python of the program's that the call of the event runs. */
+static int runs(const struct joining *joining, const struct walk *walk) {
+    return ids_sampled_calls_runs(&joining->same, joining->trace, walk->events, walk->frames);
+}
+
 /* The call that begins, or goes on, with the turn: parts of it are turns of their own. */
 static void find_call(const struct joining *joining, struct walk *walk, uint32_t before) {
     const struct ids_timeline *recorded = joining->recorded;
@@ -316,7 +321,7 @@ static int find_usual(struct joining *joining) {
     const struct ids_trace *trace = joining->trace;
     for (struct walk walk = {.events = IDS_NO_DOING, .frames = IDS_NO_DOING}; next(joining, &walk);) {
         if (trace->doings[walk.events].account == IDS_NO_ACCOUNT || trace->doings[walk.frames].caller == IDS_NONE ||
-            is_unseen(joining, &walk))
+            is_unseen(joining, &walk) || runs(joining, &walk))
             continue;
         if ((saw_call(joining, walk.events, walk.frames) || saw_wait(trace, walk.events, walk.frames) ||
              saw_loop_wait(trace, walk.events, walk.frames)) &&
@@ -399,12 +404,13 @@ static uint32_t doing_in_gap(const struct walk *walk) {
     return doing;
 }
 
-static int64_t doing_at(struct joining *joining, const struct walk *walk) {
+static int64_t find_doing(struct joining *joining, const struct walk *walk) {
     uint64_t usual = 0;
     uint32_t in_gap = doing_in_gap(walk);
     if (joining->trace->doings[walk->frames].in_callback)
         return ids_doing_called_back(joining->trace, walk->events, walk->frames);
     if (awaits_core(joining, walk->frames)) return ids_doing_beside(joining->trace, walk->events, walk->frames);
+    if (runs(joining, walk)) return walk->frames;
     if (in_gap != IDS_NO_DOING) return in_gap;
     if (joining->trace->doings[walk->frames].waits == IDS_WAITS_FOR_GIL)
         return ids_doing_beside(joining->trace, walk->events, walk->frames);
@@ -415,6 +421,11 @@ static int64_t doing_at(struct joining *joining, const struct walk *walk) {
         (!is_unseen(joining, walk) && !is_of_another_call(joining, walk, usual) && saw_caller(joining, walk)))
         return ids_doing_beside(joining->trace, walk->events, walk->frames);
     return ids_doing_guessed(joining->trace, walk->events, usual ? (uint32_t)usual - 1 : IDS_NO_DOING);
+}
+
+static int64_t doing_at(struct joining *joining, const struct walk *walk) {
+    int64_t doing = find_doing(joining, walk);
+    return doing < 0 ? doing : ids_doing_wherever(joining->trace, (uint32_t)doing);
 }
 
 /* What samples saw in the gaps between events. A call that has events of its own is no part of a gap: there its caller

@@ -31,6 +31,16 @@ static uint64_t call_of(const struct ids_trace *trace, uint32_t frames) {
                       sampled->called);
 }
 
+/* The same of the call by which C runs the function in which the sample stands; 0: it stands in another call. */
+static uint64_t call_around(const struct ids_trace *trace, uint32_t frames) {
+    const struct ids_doing *sampled = &trace->doings[frames];
+    if (!sampled->inside) return 0;
+    if (sampled->called != IDS_NONE &&
+        !ids_text_begins(ids_strings_text(&trace->strings, trace->names[sampled->called].text), "$builtins "))
+        return 0;
+    return ids_key_of(0, sampled->inside);
+}
+
 /* --- what was seen together ------------------------------------------------------------------------------------- */
 
 struct pair {
@@ -76,7 +86,7 @@ static int add_one(struct ids_keymap *map, uint64_t key) {
 }
 
 static int count_sample(struct counts *counts, const struct ids_trace *trace, uint32_t events, uint32_t frames) {
-    uint64_t call = call_of(trace, frames);
+    uint64_t around_it = call_around(trace, frames), call = around_it ? around_it : call_of(trace, frames);
     if (call && add_one(&counts->of_call, call)) return -1;
     if (!ids_launched_function(trace, events).length) return 0;
     uint32_t around = trace->doings[events].around;
@@ -137,15 +147,30 @@ int ids_sampled_calls_find(struct ids_sampled_calls *calls, const struct ids_tra
     return failed ? -1 : 0;
 }
 
+static int is_named(const struct ids_trace *trace, uint32_t call, struct ids_text function) {
+    struct ids_python_frame frame;
+    return ids_python_frame_of(ids_strings_text(&trace->strings, trace->names[call].text), &frame) &&
+           function.length == frame.function.length && !memcmp(function.at, frame.function.at, function.length);
+}
+
 int ids_sampled_calls_are_one(const struct ids_sampled_calls *calls, const struct ids_trace *trace, uint32_t events,
                               uint32_t frames) {
     const struct ids_doing *sampled = &trace->doings[frames];
     struct ids_text function = ids_launched_function(trace, events);
-    struct ids_python_frame frame;
     uint64_t call = call_of(trace, frames), is_one;
     if (!function.length || sampled->called == IDS_NONE) return 0;
     if (call && ids_keymap_get(&calls->launches, ids_key_of(call, trace->doings[events].around), &is_one)) return 1;
     /* One that is written by its function's name needs no samples: "$builtins step" and PjitFunction(step). */
-    return ids_python_frame_of(ids_strings_text(&trace->strings, trace->names[sampled->called].text), &frame) &&
-           function.length == frame.function.length && !memcmp(function.at, frame.function.at, function.length);
+    return is_named(trace, sampled->called, function);
+}
+
+int ids_sampled_calls_runs(const struct ids_sampled_calls *calls, const struct ids_trace *trace, uint32_t events,
+                           uint32_t frames) {
+    const struct ids_doing *event = &trace->doings[events], *sampled = &trace->doings[frames];
+    struct ids_text function = ids_launched_function(trace, events);
+    /* In its parts it runs nothing of Python's: what a sample saw just before goes on into them. */
+    if (!sampled->inside || !function.length || event->name != event->around) return 0;
+    uint64_t call = call_around(trace, frames), is_one;
+    return is_named(trace, sampled->inside - 1, function) ||
+           (call && ids_keymap_get(&calls->launches, ids_key_of(call, event->around), &is_one));
 }

@@ -25,4 +25,9 @@ struct ids_text ids_launched_function(const struct ids_trace *trace, uint32_t ev
 int ids_sampled_calls_are_one(const struct ids_sampled_calls *calls, const struct ids_trace *trace, uint32_t events,
                               uint32_t frames);
 
+/* Whether that sample saw Python that the launch of the doing `events` runs: a __hash__ of a static argument, the
+ * tree_flatten of a class. */
+int ids_sampled_calls_runs(const struct ids_sampled_calls *calls, const struct ids_trace *trace, uint32_t events,
+                           uint32_t frames);
+
 #endif

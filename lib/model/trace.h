@@ -115,6 +115,8 @@ struct ids_doing {
                       * `name` */
     uint32_t caller; /* the innermost function of the program around it: a Python frame */
     uint32_t called; /* what that function calls, of a library or built in, where that is told (doings.c); IDS_NONE */
+    uint32_t inside; /* of sampled stacks: the call by which C runs that function, such as that of a jitted one whose
+                      * argument has a __hash__ of the program's: plus 1; 0: none is known */
     uint8_t account; /* enum ids_account; IDS_NO_ACCOUNT: nothing that is known of */
     uint8_t library; /* what is open is a library's Python frame */
     uint8_t in_callback; /* of sampled stacks: the program's function was called back by what runs on a device */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What sampled stacks say of a program that waits, with real JAX on the CPU: for the next line of a pipe, for Python's lock, and for time to
-pass, by whatever name it calls that; and that they do not say so of one that does not wait for it. And who calls what waits.
+pass, by whatever name it calls that; and that they do not say so of one that does not wait for it. And who calls what waits, and what a launch runs.
 
     test_sampled_waits.py [CASE ...]     only these
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax), TMPDIR.  Exit: 0, 1, 77 = cannot run here.
@@ -34,6 +34,18 @@ def pause_in_c(i):
 def take(i):
     pages.seek(0)
     return pages.read(25000000)
+class Options:
+    sizes = list(range(60000))
+    def __hash__(self):
+        return hash(tuple(self.sizes[::-1])) if max(self.sizes) else 0
+    def __eq__(self, other):
+        return True
+def fit_options(options):
+    global x
+    tuned = jax.jit(lambda x, options: jnp.tanh(x @ x), static_argnums=1)
+    for i in range(120):
+        x = tuned(x, options)
+        x.block_until_ready()
 def fit(items):
     global x
     for item in items:
@@ -44,6 +56,8 @@ if sys.argv[1] in ('score_records', 'beat'):
     fit(range(300))
 elif sys.argv[1] == 'read':
     fit(subprocess.Popen([sys.executable, '-c', WRITE], stdout=subprocess.PIPE).stdout)
+elif sys.argv[1] == 'hash':
+    fit_options(Options())
 elif sys.argv[1] in ('pause', 'pause_in_c', 'take'):
     fit(map(globals()[sys.argv[1]], range(120)))
 else:
@@ -97,7 +111,13 @@ def names():
         check('%s: its caller' % function, callers[:1] == ['fit'], callers)
 
 
-CASES = [read, lock, names]
+def hashed():
+    """What the call of a jitted function runs of the program's, before it launches."""
+    found = [place for place in places('hash') if place[0] != 'fit_options']
+    check('the hash of a static argument', found and found[0][0] == 'Options.__hash__', found)
+
+
+CASES = [read, lock, names, hashed]
 
 
 def main():

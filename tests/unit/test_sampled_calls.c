@@ -22,6 +22,10 @@ enum {
     BY_NAME,
     MAIN,
     MAIN_BELOW,
+    HASH,
+    HASH_IN_SELF,
+    HASH_READS,
+    PART,
     COUNT
 };
 
@@ -58,6 +62,14 @@ static void setup(void) {
     add(BY_NAME, "$mine train_step", IDS_HOST_PYTHON, MAIN);
     add(MAIN, "$train.py:10 main", IDS_HOST_PYTHON, IDS_NONE);
     add(MAIN_BELOW, "$train.py:12 main", IDS_HOST_PYTHON, IDS_NONE);
+    add(HASH, "", IDS_HOST_PYTHON, MAIN);
+    trace.doings[HASH].called = IDS_NONE;
+    trace.doings[HASH].inside = BY_NAME + 1;
+    trace.doings[HASH_IN_SELF] = trace.doings[HASH_READS] = trace.doings[HASH];
+    trace.doings[HASH_IN_SELF].inside = trace.doings[HASH_READS].inside = STEP + 1;
+    trace.doings[HASH_READS].called = READ;
+    add(PART, "ParseArguments", IDS_HOST_DISPATCH, IDS_NONE);
+    trace.doings[PART].around = LAUNCH;
     recorded = sampled = (struct ids_timeline){0};
     sample_count = 0;
 }
@@ -87,6 +99,42 @@ static int are_one(uint32_t events, uint32_t frames) {
     ids_sampled_calls_done(&calls);
     return is;
 }
+
+static int runs(uint32_t events, uint32_t frames) {
+    struct ids_sampled_calls calls;
+    ck_assert_int_eq(ids_sampled_calls_find(&calls, &trace, &recorded, &sampled, samples, sample_count), 0);
+    int is = ids_sampled_calls_runs(&calls, &trace, events, frames);
+    ids_sampled_calls_done(&calls);
+    return is;
+}
+
+/* The call of a jitted function has a __hash__ of the program's run before it launches. */
+START_TEST(a_launch_runs_what_is_called_in_it) {
+    ck_assert(runs(LAUNCH, HASH)); /* "$mine train_step" */
+    ck_assert(!runs(OTHER_LAUNCH, HASH));
+    ck_assert(!runs(PART, HASH));
+    ck_assert(!runs(WAIT, HASH));
+    ck_assert(!runs(LAUNCH, STEP));
+    ck_assert(!are_one(LAUNCH, HASH));
+}
+END_TEST
+
+START_TEST(a_launch_of_another_name_runs_what_is_seen_in_it) {
+    ck_assert(!runs(LAUNCH, HASH_IN_SELF));
+    see(4, LAUNCH, HASH_IN_SELF);
+    ck_assert(runs(LAUNCH, HASH_IN_SELF));
+    ck_assert(!runs(OTHER_LAUNCH, HASH_IN_SELF));
+    ck_assert(!are_one(LAUNCH, STEP)); /* nobody saw it call */
+}
+END_TEST
+
+/* The function that a call of C runs calls something itself: that may be the launch. */
+START_TEST(what_calls_itself_may_launch) {
+    see(4, LAUNCH, HASH_READS);
+    ck_assert(!runs(LAUNCH, HASH_READS));
+    ck_assert(are_one(LAUNCH, HASH_READS));
+}
+END_TEST
 
 START_TEST(what_is_seen_together_is_one) {
     see(4, LAUNCH, STEP);
@@ -173,4 +221,6 @@ END_TEST
 IDS_RUN_FIXTURE("sampled_calls", setup, teardown, what_is_seen_together_is_one, samples_of_the_line_count_too,
                 samples_of_the_line_are_not_enough, samples_of_another_line_count_not, few_samples_show_nothing,
                 by_its_functions_name_it_needs_no_samples, the_call_that_is_seen_most_is_it,
-                a_small_part_of_the_event_is_none, a_small_part_of_the_call_is_none, a_wait_is_no_launch)
+                a_small_part_of_the_event_is_none, a_small_part_of_the_call_is_none, a_wait_is_no_launch,
+                a_launch_runs_what_is_called_in_it, a_launch_of_another_name_runs_what_is_seen_in_it,
+                what_calls_itself_may_launch)
