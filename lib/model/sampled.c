@@ -208,8 +208,9 @@ struct walk {
     size_t r, s; /* the next turns */
     int64_t when_ps;
     uint32_t events, frames;
-    int64_t call_ps[2];           /* the call that the event is of, from its begin to its end */
-    int64_t seen_ps[2];           /* when the first sample saw the frames, and the last one */
+    uint32_t launch;    /* what is put in the call of a launch: that call's name, plus 1; 0: it lies in none */
+    int64_t call_ps[2]; /* the call that the event is of, from its begin to its end */
+    int64_t seen_ps[2]; /* when the first sample saw the frames, and the last one */
     struct ids_gap_pieces pieces; /* of the gap between the events */
 };
 
@@ -227,6 +228,19 @@ static void find_call(const struct joining *joining, struct walk *walk, uint32_t
     while (end < recorded->count && doings[recorded->doing[end]].around == doings[walk->events].around) end++;
     walk->call_ps[0] = walk->when_ps;
     walk->call_ps[1] = end < recorded->count ? recorded->from_ps[end] : INT64_MAX;
+}
+
+static int is_part(const struct ids_doing *doing) {
+    return doing->account == IDS_HOST_STAGING || doing->account == IDS_HOST_SYNC;
+}
+
+/* Data is put, or waited for, in the call of a launch: nothing lies between the call's turn and that of its part. */
+static void find_launch(const struct joining *joining, struct walk *walk, uint32_t before) {
+    const struct ids_doing *doings = joining->trace->doings;
+    if (!is_part(&doings[walk->events]))
+        walk->launch = 0;
+    else if (!is_part(&doings[before]))
+        walk->launch = doings[before].account == IDS_HOST_DISPATCH ? doings[before].around + 1 : 0;
 }
 
 static int next(const struct joining *joining, struct walk *walk) {
@@ -247,6 +261,7 @@ static int next(const struct joining *joining, struct walk *walk) {
         uint32_t before = walk->events;
         walk->events = recorded->doing[walk->r++];
         find_call(joining, walk, before);
+        find_launch(joining, walk, before);
         if (joining->gaps.kind_count)
             ids_sampled_gaps_divide(&joining->gaps, walk->r - 1, 2 * reach_at(joining, when_ps), &walk->pieces);
     }
@@ -308,9 +323,11 @@ static int saw_caller(const struct joining *joining, const struct walk *walk) {
     return walk->s < sampled->count && is_of_function(joining, walk, sampled->doing[walk->s]);
 }
 
-/* By the outermost event of its account: parts of a call are called by whom the call is. */
-static uint64_t key_of_event(const struct joining *joining, uint32_t events) {
-    return (uint64_t)joining->trace->doings[events].around << 32 | 1;
+/* By the outermost event of its account: parts of a call are called by whom the call is. What one launch puts tells
+ * nothing of what another one does. */
+static uint64_t key_of_event(const struct joining *joining, const struct walk *walk) {
+    uint64_t event = (uint64_t)joining->trace->doings[walk->events].around << 32 | 1;
+    return walk->launch ? ids_key_of(event, walk->launch) : event;
 }
 
 /* A sample inside the call itself says more than any number of samples around it. */
@@ -328,7 +345,7 @@ static int find_usual(struct joining *joining) {
             ids_keymap_add(&joining->calls, call_key(trace, walk.frames), 1) < 0)
             return -1;
         if (!saw_caller(joining, &walk)) continue;
-        uint64_t event = key_of_event(joining, walk.events), most = 0, stack = 0;
+        uint64_t event = key_of_event(joining, &walk), most = 0, stack = 0;
         uint64_t *count = ids_keymap_at(&joining->counts, ids_key_of(event, walk.frames));
         if (!count) return -1;
         *count += saw_call(joining, walk.events, walk.frames) ? IN_THE_CALL : 1;
@@ -377,7 +394,7 @@ static int is_of_another_call(const struct joining *joining, const struct walk *
     uint64_t seen = 0;
     if (!usual || trace->doings[walk->frames].called == IDS_NONE || saw_call(joining, walk->events, walk->frames))
         return 0;
-    ids_keymap_get(&joining->counts, ids_key_of(key_of_event(joining, walk->events), usual - 1), &seen);
+    ids_keymap_get(&joining->counts, ids_key_of(key_of_event(joining, walk), usual - 1), &seen);
     return seen >= IN_THE_CALL;
 }
 
@@ -416,7 +433,8 @@ static int64_t find_doing(struct joining *joining, const struct walk *walk) {
         return ids_doing_beside(joining->trace, walk->events, walk->frames);
     if (joining->trace->doings[walk->events].account == IDS_NO_ACCOUNT && is_in_call(joining, walk->frames))
         return doing_outside_call(joining, walk);
-    ids_keymap_get(&joining->usual, key_of_event(joining, walk->events), &usual);
+    ids_keymap_get(&joining->usual, key_of_event(joining, walk), &usual);
+    if (!usual && walk->launch) ids_keymap_get(&joining->usual, (uint64_t)(walk->launch - 1) << 32 | 1, &usual);
     if (joining->trace->doings[walk->events].account == IDS_NO_ACCOUNT ||
         (!is_unseen(joining, walk) && !is_of_another_call(joining, walk, usual) && saw_caller(joining, walk)))
         return ids_doing_beside(joining->trace, walk->events, walk->frames);
