@@ -120,6 +120,17 @@ static int is_of_context(const struct ids_circumstances *about) {
     return begins(about->reason, "same arguments: ") && !begins(about->reason, "same arguments: nothing");
 }
 
+/* Of the same arguments, in the same state: jax had forgotten what it had compiled. */
+static int is_forgotten(const struct ids_circumstances *about) {
+    return begins(about->reason, "same arguments: nothing");
+}
+
+/* Only that was recorded of it, as of jax.eval_shape: where a program is made of it too, the call of the jitted
+ * function is what was recorded. */
+static int is_traced(const struct ids_circumstances *about) {
+    return about->framework == IDS_JAX && begins(about->recorded, "jax.trace(");
+}
+
 /* --- further ones --- */
 
 static int ends(const char *text, const char *end) {
@@ -465,6 +476,14 @@ static const struct sentence {
      {"leave jax.clear_caches() and clear_cache() out of the loop", NULL, NULL, NULL}},
     {IDS_HOST_COMPILE, is_of_context, "A function is compiled again for another setting while the device waits",
      {"set what changes (jax.config, a mesh, a context manager) once, ahead of the loop, or alike around each call",
+      NULL, NULL, NULL}},
+    {IDS_HOST_COMPILE, is_forgotten, "A function is compiled again for the same arguments while the device waits",
+     {"leave its clear_cache() out of the loop; where that is called nowhere, jit it once, outside the loop, because "
+      "jax forgets what belongs to a function that is gone",
+      NULL, NULL, NULL}},
+    {IDS_HOST_COMPILE, is_traced, "A function is traced while the device waits",
+     {"trace it once, outside the loop, and keep the result (jax.eval_shape, make_jaxpr, linearize); where it is "
+      "jitted, give it the same shapes, dtypes and static arguments in each step",
       NULL, NULL, NULL}},
     {IDS_HOST_COMPILE, NULL, "A function is compiled while the device waits",
      {"keep shapes, dtypes and static arguments the same from step to step (pad), jit the function once outside the "

@@ -140,7 +140,7 @@ REASONS = {
     'field': ('held', "static field: tree['state'][0].step ", 'not as a static argument or field'),
     'metadata': ('held', 'static field: tree[0] (metadata) ', 'not as a static argument or field'),
     'op': ('broadcast_in_dim', 'shape: shape (3, ', 'pad the argument'),
-    'own cache': ('score', 'same arguments: nothing else that idsprof knows has changed', 'keep shapes, dtypes'),
+    'own cache': ('score', 'same arguments: nothing else that idsprof knows has changed', 'leave its clear_cache() out of the loop'),
     'none': ('held', ("structure: tree['a']['ema'] f32[8,8] -> None", "arguments: tree['b']["), 'the same arguments in each step'),
     'list': ('held', "structure: tree['a'] ", 'the same arguments in each step'),
     'options': ('doubled', 'options of jit: ', 'keep shapes, dtypes'),

@@ -126,7 +126,9 @@ static const struct {
      "leave jax.clear_caches()"},
     {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "same arguments: enable_x64 False -> True"}, "jax.config"},
     {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "same arguments: nothing else that idsprof knows has changed"},
-     "keep shapes, dtypes"},
+     "leave its clear_cache() out of the loop"},
+    {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .recorded = "jax.trace(<lambda>)"}, "trace it once"},
+    {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .recorded = "PjitFunction(f)"}, "keep shapes, dtypes"},
     {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE}, "keep shapes, dtypes"},
     /* a region is what its words say */
     {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "checkpoint_save"}, "saves its state"},
