@@ -286,6 +286,12 @@ static int reads(const struct ids_circumstances *about) {
     return calls_any(about, calls) || ends(about->where, " (reads)");
 }
 
+/* By a function of a library in Python, which is called without its module's name: it may do more than read. */
+static int reads_by_library(const struct ids_circumstances *about) {
+    static const char *const calls[] = {"read", "read1", "readinto", "readline", "readlines", NULL};
+    return is_any(call_in(about), calls);
+}
+
 /* What is read needs no waiting for. Whether a file of the kernel's memory is copied or a buffer of the program's, the
  * kernel does not say. */
 static int reads_at_once(const struct ids_circumstances *about) {
@@ -549,6 +555,9 @@ static const struct sentence {
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",
      {"see what that one does: make it cheaper, or let it work further ahead; where a timeout runs out, shorten it",
       NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, reads_by_library, "The device waits for Python, which reads, or unpacks what it reads",
+     {"read ahead of the step, on another thread or in another process; unpack once what is read again and again", NULL,
+      NULL, NULL}},
     {IDS_HOST_PYTHON, reads, "The device waits for Python, which reads from a file, a pipe or a socket",
      {"read ahead of the step, on another thread; where another process or machine writes it, see why that is so late",
       NULL, NULL, NULL}},

@@ -143,6 +143,9 @@ static const struct {
     {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "augment"}, "!checkpoint"},
     /* Python that works, sleeps, waits */
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "tokenize"}, "under jit"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "load", .where = "train.py:5, in read"}, "unpack once"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "load", .where = "train.py:5, in io.read"},
+     "another process or"},
     {{IDS_HOST_PYTHON, IDS_PYTORCH, CUDA_DEVICE, .culprit = "tokenize"}, "torch.compile"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "wait_for_core"}, "has no core"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "wait_for_cores"}, "!has no core"},
