@@ -110,19 +110,40 @@ void ids_advise_on_cores(struct ids_adviser *adviser, int first) {
                                   "machine only");
 }
 
-static int is_late_device(const struct ids_advice *advice) {
+/* How much of the advice is a wait for the device, or what the device begins late. */
+static double share_of_waits(const struct ids_advice *advice) {
     static const enum ids_account accounts[] = {IDS_HOST_SYNC, IDS_DEVICE_QUEUE, IDS_DEVICE_IN_PROGRAM};
-    int found = 0;
-    for (size_t i = 0; i < sizeof accounts / sizeof *accounts; i++)
-        found |= advice->account && !strcmp(advice->account, ids_account_id(accounts[i]));
-    return found;
+    double share = 0;
+    for (size_t i = 0; i < sizeof accounts / sizeof *accounts; i++) {
+        const char *waits = ids_account_id(accounts[i]);
+        if (!advice->part_count && advice->account && !strcmp(advice->account, waits)) return 1;
+        for (size_t p = 0; p < advice->part_count; p++)
+            if (!strcmp(advice->parts[p].account, waits)) share += advice->parts[p].share;
+    }
+    return share;
 }
 
-/* A wait for threads that are ready and have no core is not the doing of who waits. */
+/* A wait for threads that are ready and have no core is not the doing of who waits, where they lack it for as long as
+ * half of the wait: a device that hardly has anything to do lacks little. They are ready where they work, and from
+ * when work is launched until it begins. */
+static int is_for_cores(const struct ids_adviser *adviser, const struct ids_advice *advice) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    int64_t ready_ps = pieces->work_ps;
+    for (size_t i = 0; i < pieces->count; i++) {
+        for (size_t p = 0; p < pieces->at[i].part_count; p++) {
+            enum ids_account account = pieces->at[i].parts[p].account;
+            if (account == IDS_DEVICE_QUEUE || account == IDS_DEVICE_IN_PROGRAM)
+                ids_sum(&ready_ps, pieces->at[i].parts[p].ps);
+        }
+    }
+    double lacking_ps = ids_adviser_ratio(adviser, no_core) * (double)ids_adviser_per_step(adviser, ready_ps);
+    return share_of_waits(advice) >= 1.0 / 2 && lacking_ps >= (double)advice->saves_ps / 2;
+}
+
 void ids_advise_on_cores_before_waits(struct ids_adviser *adviser, size_t from) {
     struct ids_report *report = adviser->report;
     if (!ids_adviser_lacks_cores(adviser) || ids_adviser_ratio(adviser, no_core) < 1.0 / 2) return;
-    if (from >= report->advice_count || !is_late_device(&report->advice[from])) return;
+    if (from >= report->advice_count || !is_for_cores(adviser, &report->advice[from])) return;
     size_t told = 0;
     while (told < report->advice_count &&
            (!report->advice[told].explain || strcmp(report->advice[told].explain, no_core) != 0))
