@@ -22,3 +22,10 @@ void ids_memory_give_back(void) {
     malloc_trim(0);
 #endif
 }
+
+void ids_memory_give_back_large(void) {
+    enum { LARGE_BYTES = 4 << 20 };
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+#endif
+}

@@ -13,5 +13,8 @@ int ids_memory_ran_out(void);
 
 /* Freed memory goes back to the system: allocators keep it for the thread that had it, and others take new memory. */
 void ids_memory_give_back(void);
+/* From now on large arrays go back as soon as they are freed. Allocators keep the more the larger those were that came
+ * before, and by a hundred hosts that is worth more than the page faults that it costs. Of the whole process. */
+void ids_memory_give_back_large(void);
 
 #endif

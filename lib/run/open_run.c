@@ -1,6 +1,7 @@
 #include "lib/run/open_run.h"
 
 #include "lib/analysis/analyzer.h"
+#include "lib/base/memory.h"
 #include "lib/base/parallel.h"
 #include "lib/io/memory_limit.h"
 #include "lib/io/temporary.h"
@@ -32,6 +33,7 @@ void ids_bound_trace(struct ids_builder *builder, const struct ids_run_files *ru
     const uint64_t most = ids_trace_bytes_most(run);
     ids_builder_bound(builder, most, until_ps);
     if (run->file_count < 2) return;
+    ids_memory_give_back_large();
     /* Where memory is short, the next host needs room beside them. */
     ids_builder_put_far(builder, ids_temporary_on_disk, most / 2 < FAR_BYTES ? most / 2 : FAR_BYTES);
 }
