@@ -39,7 +39,7 @@ struct notes {
 };
 
 static struct notes open_notes_of(const char *session) {
-    struct notes notes = {NULL};
+    struct notes notes = {.folder = NULL};
     struct ids_error ignored = IDS_ERROR_INIT;
     char *path = NULL;
     if (asprintf(&path, "%s/.idsprof", session) < 0) return notes;
@@ -50,7 +50,7 @@ static struct notes open_notes_of(const char *session) {
 }
 
 static struct notes open_notes(const struct ids_run_files *run) {
-    struct notes notes = {NULL};
+    struct notes notes = {.folder = NULL};
     size_t length = run->number || !run->file_count || run->files[0].archive ? 0 : ids_capture_of(run->files[0].path);
     char *session = length ? strndup(run->files[0].path, length) : NULL;
     if (session) notes = open_notes_of(session);

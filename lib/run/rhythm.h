@@ -31,8 +31,9 @@ int ids_rhythm_find(const struct ids_rhythm_step *steps, size_t count, struct id
  * and take half as long again as the others. ret_rhythm->turn is the caller's to set. */
 int ids_rhythm_of_turn(const struct ids_rhythm_step *steps, size_t count, int64_t every, int64_t place,
                        struct ids_rhythm *ret_rhythm);
-/* The mean step of such a run. */
+/* The mean step of such a run; of none, the usual step. */
 static inline int64_t ids_rhythm_mean_ns(const struct ids_rhythm *rhythm) {
+    if (rhythm->period <= 0) return rhythm->usual_ns;
     return rhythm->usual_ns + (rhythm->took_ns - rhythm->usual_ns) / rhythm->period;
 }
 /* What a report says of it whose steps have none of these; NULL: they have one, or there are no steps. */
