@@ -67,25 +67,16 @@ static void put_mendable_first(const struct ids_adviser *adviser, size_t from) {
         if (surely_saves(&all[i]) >= most_ps && (best == from || surely_saves(&all[i]) > surely_saves(&all[best])))
             best = i;
     }
-    struct ids_advice mendable = all[best];
-    for (; best > from; best--) all[best] = all[best - 1];
-    all[from] = mendable;
+    ids_adviser_move(adviser, best, from);
 }
 
 /* One gap outside the steps that is longer than all else in the window: what is said of a step is the lesser part. */
 static void put_gap_first(const struct ids_adviser *adviser, size_t from) {
     const struct ids_busy *busy = &adviser->analysis->busy[adviser->pieces.decider];
-    struct ids_advice *all = adviser->report->advice;
     struct ids_value gap;
-    size_t told = from;
     if (!ids_adviser_has(adviser, "idle.longest", &gap) || gap.i < (busy->end_ps - busy->start_ps) / 2) return;
-    while (told < adviser->report->advice_count &&
-           (!all[told].explain || strcmp(all[told].explain, "idle.longest") != 0))
-        told++;
-    if (told == adviser->report->advice_count) return;
-    struct ids_advice outside = all[told];
-    for (; told > from; told--) all[told] = all[told - 1];
-    all[from] = outside;
+    size_t told = ids_adviser_place_of(adviser, "idle.longest", from);
+    if (told < adviser->report->advice_count) ids_adviser_move(adviser, told, from);
 }
 
 /* Where pieces rest on too little: what wastes looks for itself whether it rests on enough, and which op has most of

@@ -144,17 +144,12 @@ void ids_advise_on_cores_before_waits(struct ids_adviser *adviser, size_t from) 
     struct ids_report *report = adviser->report;
     if (!ids_adviser_lacks_cores(adviser) || ids_adviser_ratio(adviser, no_core) < 1.0 / 2) return;
     if (from >= report->advice_count || !is_for_cores(adviser, &report->advice[from])) return;
-    size_t told = 0;
-    while (told < report->advice_count &&
-           (!report->advice[told].explain || strcmp(report->advice[told].explain, no_core) != 0))
-        told++;
+    size_t told = ids_adviser_place_of(adviser, no_core, 0);
     if (told == report->advice_count) say_cores(adviser, program_waits);
     if (told == report->advice_count) return; /* without memory */
     if (told < from) return;                  /* it is before all else */
-    struct ids_advice cores = report->advice[told];
-    cores.what = program_waits;
-    for (; told > from; told--) report->advice[told] = report->advice[told - 1];
-    report->advice[from] = cores;
+    report->advice[told].what = program_waits;
+    ids_adviser_move(adviser, told, from);
 }
 
 /* Before all else: a program that ends is not faster. */

@@ -227,3 +227,18 @@ int ids_adviser_has_said(const struct ids_adviser *adviser, enum ids_account acc
     }
     return 0;
 }
+
+size_t ids_adviser_place_of(const struct ids_adviser *adviser, const char *explain, size_t from) {
+    const struct ids_report *report = adviser->report;
+    size_t place = from;
+    while (place < report->advice_count &&
+           (!report->advice[place].explain || strcmp(report->advice[place].explain, explain) != 0))
+        place++;
+    return place;
+}
+
+void ids_adviser_move(const struct ids_adviser *adviser, size_t from, size_t to) {
+    struct ids_advice *all = adviser->report->advice, moved = all[from];
+    for (; from > to; from--) all[from] = all[from - 1];
+    all[from] = moved;
+}

@@ -72,5 +72,9 @@ void ids_adviser_give(struct ids_adviser *adviser, const struct ids_advice *advi
 /* What saves nothing that could be told; nothing where enough is said. */
 void ids_adviser_remark(struct ids_adviser *adviser, const char *explain, const char *what, const char *evidence);
 int ids_adviser_has_said(const struct ids_adviser *adviser, enum ids_account account);
+/* The place of the advice from `from` on whose next command explains that; the count of all advice: there is none. */
+size_t ids_adviser_place_of(const struct ids_adviser *adviser, const char *explain, size_t from);
+/* Moves advice forward, before that at `to`. */
+void ids_adviser_move(const struct ids_adviser *adviser, size_t from, size_t to);
 
 #endif
