@@ -134,6 +134,15 @@ const char *ids_format_name_of(const char *title) {
     return "";
 }
 
+/* A file of bytes that was read and written as text: what was no UTF-8 became U+FFFD, which its begin shows. */
+static int was_text(const struct ids_source *source) {
+    uint8_t head[4096];
+    size_t length = 0;
+    struct ids_error ignored = IDS_ERROR_INIT;
+    return !ids_source_copy(source, 0, head, sizeof head, &length, &ignored) &&
+           memmem(head, length, "\xef\xbf\xbd", 3) != NULL;
+}
+
 /* `source` is closed. */
 static int read_source(struct ids_source *source, struct ids_sink *sink, const char **ret_format,
                        struct ids_error *err) {
@@ -143,7 +152,11 @@ static int read_source(struct ids_source *source, struct ids_sink *sink, const c
     int code = choose_format(source, &format, &named, err);
     if (!code && !format->streams) code = ids_source_unpack(source, err);
     if (!code) code = format->read(source, sink, err);
-    if (code && named) ids_error_at(err, "not a profile, though named like one");
+    if (code && named) {
+        ids_error_at(err, "not a profile, though named like one");
+        if (code == IDS_CORRUPT && was_text(source))
+            ids_hint(err, "it was copied as text, which loses each byte that is no UTF-8: copy it again, as binary");
+    }
     if (code == IDS_CORRUPT && ids_source_cut(source)) ids_error_at(err, "%s", ids_source_cut(source));
     if (!code) code = say_cut(source, sink, err);
     if (!code && (!sink->read_as || *sink->read_as)) /* a partial of what could not be read has no format */

@@ -200,6 +200,14 @@ def not_a_folder_on_the_way(t):
 
 
 @case
+def copied_as_text(t):
+    path = t.file("t.xplane.pb", REAL.decode("utf-8", "replace").encode())
+    t.run("report", path).refused(r"though named like one", r"copied as text", r"as binary")
+    t.run("report", t.file("d.xplane.pb", b"\x0a\xff\xff\xff\xff\xff\x0f")).refused(r"though named like one")
+    t.check("as text" not in t.stderr, "bytes that were never text are not said to be")
+
+
+@case
 def mangled(t):
     path = os.path.join(os.environ["IDS_SHARED"], "traces/bad_utf8_mangled/tpu.xplane.pb")
     if not os.path.exists(path):
