@@ -5,7 +5,7 @@
 #include "lib/analysis/context.h"
 
 #define IDS_EFFICIENCY_ROUNDING 1e-9 /* of sums of times that are the same */
-#define IDS_NO_PEAK "the peak of this device is not known: give --device-kind ('TPU v6e'; not of a CPU), or "
+#define IDS_NO_PEAK "the peak of this device is not known: give --device-kind ('list' shows the names), or "
 #define IDS_NO_PEAK_FLOPS IDS_NO_PEAK "--peak-flops (900 TFLOP/s)"
 
 /* A share of the peak; why it is `missing`. NULL: there is no value. */

@@ -91,8 +91,8 @@ const char *ids_peak_hint(const struct ids_adviser *adviser) {
     if (analysis->busy_count && analysis->busy[0].device->kind == IDS_DEVICE_CPU)
         return "--peak-flops and --peak-bandwidth give the shares of the peak, which is not known here";
     if (!kind)
-        return "--device-kind ('TPU v6e'), or --peak-flops and --peak-bandwidth, give the shares of the peak, which is "
-               "not known here";
+        return "--device-kind ('list' shows the names), or --peak-flops and --peak-bandwidth, give the shares of the "
+               "peak, which is not known here";
     struct rates most = fastest(analysis, all_time);
     char flops[IDS_VALUE_ROOM], bandwidth[IDS_VALUE_ROOM];
     return ids_report_text(

@@ -248,13 +248,26 @@ static uint32_t plane_name(struct ids_chrome_places *places, const struct ids_ch
     return intern(places, (struct ids_text){made, (uint32_t)length});
 }
 
+/* All that the file lists are of one kind. */
+static int are_devices_alike(const struct ids_chrome_places *places) {
+    const struct ids_chrome_device *first = places->devices;
+    for (size_t i = 1; i < places->device_count; i++) {
+        const struct ids_chrome_device *other = &first[i];
+        if (other->name != first->name || other->memory_bytes != first->memory_bytes || other->cores != first->cores)
+            return 0;
+    }
+    return places->device_count > 0;
+}
+
+/* PyTorch on ROCm lists devices as HIP counts them, and gives events the agent's number, which counts the CPUs first
+ * (HSA): where all are of one kind, any of them tells what the device is. */
 static const struct ids_chrome_device *device_of(const struct ids_chrome_places *places,
                                                  const struct ids_chrome_process *process) {
     uint64_t place;
-    if (!process->gpu || !process->is_number ||
-        !ids_keymap_get(&places->device_map, ids_key_of((uint64_t)process->number, 0), &place))
-        return NULL;
-    return &places->devices[place];
+    if (!process->gpu || !process->is_number) return NULL;
+    if (ids_keymap_get(&places->device_map, ids_key_of((uint64_t)process->number, 0), &place))
+        return &places->devices[place];
+    return process->works && are_devices_alike(places) ? places->devices : NULL;
 }
 
 static struct ids_arg text_arg(uint32_t key, uint32_t text) {

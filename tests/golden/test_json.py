@@ -175,7 +175,10 @@ def kineto(about, path):
     gpu = [e for e in events if e.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
     same(about, "complete", report.json["complete"], True)
     same(about, "run.events", report.value("run.events"), sum(e["ph"] in "Xisf" for e in events))
-    model = [entry["name"] for entry in trace.get("deviceProperties", []) if entry["id"] == gpu[0]["pid"]]
+    listed = trace.get("deviceProperties", [])
+    model = [entry["name"] for entry in listed if entry["id"] == gpu[0]["pid"]]
+    if not model and len({(entry["name"], entry["totalGlobalMem"]) for entry in listed}) == 1:
+        model = [listed[0]["name"]]  # PyTorch on ROCm counts its devices in two ways
     same(about, "devices", report.json["run"]["devices"]["text"], "1 × " + (model[0] if model else "GPU"))
     if "rank" in trace.get("distributedInfo", {}):
         same(about, "host", {row["host"] for row in report.rows("devices")}, {"rank %d" % trace["distributedInfo"]["rank"]})

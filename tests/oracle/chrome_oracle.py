@@ -216,6 +216,7 @@ class Reader:
         self.lanes, self.ids = {}, {}
         self.spans = []               # (begin, end) of each element of traceEvents
         self.properties = {}          # id of a GPU: its entry
+        self.devices = []             # the entries of all
         self.by_category = set()      # pids with work of devices, or ranges
         self.works = set()            # those with work
         self.strange = set()          # pids with events of unknown categories that have a stream
@@ -330,6 +331,7 @@ class Reader:
     def gpu(self, begin, end, found):
         """An element of deviceProperties."""
         entry = dict(found or ())
+        self.devices.append(entry)
         if INTEGER.fullmatch(entry.get(b'id', b'')):
             self.properties[int(entry[b'id'])] = entry
 
@@ -407,8 +409,10 @@ class Reader:
             plane.stats.append((b'process_labels', self.labels[pid]))
         if pid in self.sort:
             plane.stats.append((b'process_sort_index', self.sort[pid]))
-        if gpu and pid in self.properties:
-            entry = self.properties[pid]
+        entry = self.properties.get(pid)
+        if not entry and pid in self.works and len({tuple(map(d.get, (b'name', b'totalGlobalMem', b'numSms'))) for d in self.devices}) == 1:
+            entry = self.devices[0]
+        if gpu and entry:
             plane.stats += [(key, value(entry[member])) for member, key in PROPERTIES if member in entry]
         return plane, gpu
 
