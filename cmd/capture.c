@@ -275,14 +275,16 @@ static void prune(const struct capture *capture) {
     }
 }
 
-/* Who asks for a device and has none would measure the CPU. A launcher of processes elsewhere is believed. */
-static int check_device(const struct capture *capture, struct ids_error *err) {
-    const struct ids_capture_settings *settings = &capture->settings;
+/* Who asks for a device and has none would measure the CPU. A launcher of processes elsewhere is believed. Who takes
+ * the CPU, too, gets no other: jax fails where a platform that it is told of cannot be had. */
+static int check_device(struct capture *capture, struct ids_error *err) {
+    struct ids_capture_settings *settings = &capture->settings;
     const char *plugin = ids_variables_get(&settings->environment, "TPU_LIBRARY_PATH");
     int is_gpu = settings->platform == IDS_PLATFORM_GPU, is_tpu = settings->platform == IDS_PLATFORM_TPU;
-    if ((!is_gpu && !is_tpu) || settings->or_cpu || (is_tpu && plugin && *plugin)) return 0;
+    if ((!is_gpu && !is_tpu) || (is_tpu && plugin && *plugin)) return 0;
     if (ids_devices_launch_elsewhere(capture->command[0]) || (is_gpu ? ids_devices_gpus : ids_devices_tpus)(""))
         return 0;
+    if (settings->or_cpu) return ids_variables_set(&settings->environment, "JAX_PLATFORMS", "cpu", err);
     return ids_fail(err, IDS_NOT_FOUND, "--%s: there is no %s here (%s); --or-cpu runs the program on the CPU",
                     is_gpu ? "gpu" : "tpu", is_gpu ? "GPU" : "TPU",
                     is_gpu ? "no /dev/nvidia*, /dev/dxg, /dev/kfd" : "neither /dev/accel* nor /dev/vfio/*");

@@ -1,8 +1,11 @@
 # What every Python under `idsprof capture` does before the program: a finder waits for the import of jax (and of the modules that
 # --wrap names), and a sitecustomize that this one stands in front of runs as it would have. All else is in _idsprof, which is
-# loaded at that import. It is short because it is compiled at every start where no .pyc can be kept. Python 3.9 and later.
+# loaded at that import. It is short because it is compiled at every start where no .pyc can be kept. What is recorded is Python 3.9
+# and later, but an older one that the program starts, 2.7 too, reads this and goes on as without it.
 import os
 import sys
+
+HAS_SPECS = sys.version_info >= (3, 4) # before, finders were asked by another name
 
 
 class Finder:
@@ -36,22 +39,36 @@ def followed(session):
         pass
 
 
+def run_next(path):
+    """The sitecustomize that is found without ours; none is well."""
+    if not HAS_SPECS:
+        import imp
+        try:
+            found = imp.find_module('sitecustomize', path)
+        except ImportError:
+            return
+        imp.load_module('sitecustomize', *found)
+        return
+    spec = sys.meta_path[-1].find_spec('sitecustomize', path)
+    if spec and spec.loader:
+        sys.modules['sitecustomize'] = module = type(sys)('sitecustomize')
+        module.__spec__, module.__loader__, module.__file__ = spec, spec.loader, spec.origin
+        spec.loader.exec_module(module)
+
+
 def main(folder):
     plan = os.environ.get('IDSPROF_PLAN')
     if plan is not None:
         wraps = [item.partition(':')[0] for item in plan.partition(';wrap=')[2].partition(';')[0].split(',')]
-        sys.meta_path.insert(0, Finder(folder, {'jax', 'torch_xla', 'torch.optim.optimizer', 'torch.autograd.profiler', *wraps}))
+        if HAS_SPECS:
+            sys.meta_path.insert(0, Finder(folder, set(['jax', 'torch_xla', 'torch.optim.optimizer', 'torch.autograd.profiler'] + wraps)))
         followed(os.environ.get('IDSPROF_SESSION'))
     # Behind all others: nothing of the program is looked for here first, and a child that is given this path still finds us.
     path = sys.path
     if folder in path:
         path.remove(folder)
     try:
-        spec = sys.meta_path[-1].find_spec('sitecustomize', path)
-        if spec and spec.loader:
-            sys.modules['sitecustomize'] = module = type(sys)('sitecustomize')
-            module.__spec__, module.__loader__, module.__file__ = spec, spec.loader, spec.origin
-            spec.loader.exec_module(module)
+        run_next(path)
     finally:
         path.append(folder)
 

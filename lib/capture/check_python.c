@@ -118,7 +118,9 @@ static const char *ask(const char *python, char *const *environment, char *answe
     if (no_answer) kill(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
     if (no_answer) return "it gave no answer in time";
-    return WIFEXITED(status) && !WEXITSTATUS(status) ? NULL : "it failed when it was asked";
+    return WIFEXITED(status) && !WEXITSTATUS(status)
+               ? NULL
+               : "it failed when it was asked (what is recorded needs Python 3.9 or later)";
 }
 
 /* ---- what it said ---- */

@@ -2,7 +2,7 @@
  *
  * It stays in our process group, so the terminal's keys (interrupt, quit, stop) reach it as they would without us.
  * Signals from another process are passed on to it; one that stops stops both, and one that continues does. Signals
- * that the terminal sent to the whole group are not, because the program got them already.
+ * to the whole group are not, because the program got them already (group_witness.h).
  */
 #ifndef IDS_LIB_CAPTURE_CHILD_H
 #define IDS_LIB_CAPTURE_CHILD_H

@@ -3,6 +3,7 @@
 (tests/support/capture_double.c): windows, several processes, signals, exit codes, what is said when nothing was caught.
 Environment: IDSPROF, IDS_BUILD_DIR, TMPDIR.
 """
+import itertools
 import json
 import os
 import pty
@@ -325,13 +326,59 @@ def stopped():
     check((process.returncode, said) == (0, 'on\n'), (process.returncode, said))
 
 
+def program_of(process):
+    """The child that is another program."""
+    children = Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
+    child, = (int(pid) for pid in children if os.readlink(f'/proc/{pid}/exe') != os.readlink(f'/proc/{process.pid}/exe'))
+    return child
+
+
+NOTES = """import os, signal, sys, time
+got = []
+for number in signal.valid_signals():
+    if number not in (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD): signal.signal(number, lambda n, _: got.append(n))
+print(flush=True)
+until = time.monotonic() + 60
+while signal.SIGUSR2 not in got and time.monotonic() < until: time.sleep(0.002)
+time.sleep(0.05)
+print(*got, flush=True)"""
+
+
+def each_signal_once():
+    """To idsprof alone: passed on, whatever it is. To the whole group: the program has it already."""
+    ends = {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGCONT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGPIPE,
+            signal.SIGXFSZ, signal.SIGUSR2}
+    sent = [number for number in signal.valid_signals() if number not in ends]
+    turn = itertools.cycle((os.killpg, os.kill))
+    for send in (os.kill, os.killpg, lambda *what: next(turn)(*what)):
+        process = subprocess.Popen([IDSPROF, 'capture', '-qo', ROOT / 'once', '--', sys.executable, '-c', NOTES], stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, text=True, preexec_fn=os.setpgrp)
+        process.stdout.readline()
+        for number in [*sent, signal.SIGTERM, signal.SIGTERM, signal.SIGUSR2]:
+            send(process.pid, number)
+            time.sleep(0.03)
+        said, _ = process.communicate(timeout=60)
+        wanted = sorted([*map(int, sent), 15, 15, 12])
+        check((process.returncode, sorted(map(int, said.split()))) == (0, wanted), (send, process.returncode, said))
+
+
+def witness_holds_nothing():
+    """Who reads what idsprof and the program write is done when both are, also where idsprof was killed."""
+    process = subprocess.Popen([IDSPROF, 'capture', '-qo', ROOT / 'eof', '--', 'sh', '-c', 'echo $$; exec sleep 60 >/dev/null 2>&1'],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=os.setpgrp)
+    program = int(process.stdout.readline())
+    process.kill()
+    check(process.communicate(timeout=30)[0] == '', 'a pipe is held open')
+    os.kill(program, signal.SIGKILL)
+
+
 def goes_on_once():
     """What lets the whole group go on, as a shell's fg does, reaches the program once."""
     script = 'import signal, sys; signal.signal(signal.SIGCONT, lambda *_: print("on", flush=True)); print(flush=True); sys.stdin.readline()'
     process = subprocess.Popen([IDSPROF, 'capture', '-qo', ROOT / 'group', '--', sys.executable, '-c', script], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=os.setpgrp)
     process.stdout.readline()
-    child, = map(int, Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split())
+    child = program_of(process)
     for turn in range(3):
         os.killpg(process.pid, signal.SIGTSTP)
         until = time.monotonic() + 30
@@ -483,7 +530,8 @@ def sweep():
     run = Capture(['--sweep', '2', '--cpu'], ['sh', '-c', 'echo $XLA_FLAGS $JAX_PLATFORMS $CUDA_VISIBLE_DEVICES'], environment={'XLA_FLAGS': '--a'})
     check(run.out.split() == ['--a', '--xla_force_host_platform_device_count=2', 'cpu'], run.out)
     run = Capture(['--sweep', '4', '--gpu', '--or-cpu'], ['sh', '-c', 'echo $JAX_PLATFORMS $CUDA_VISIBLE_DEVICES'])
-    check(run.out.split() == ['cuda,cpu', '0,1,2,3'], run.out)
+    gpus = [*Path('/dev').glob('nvidia[0-9]*'), *Path('/dev').glob('kfd'), *Path('/dev').glob('dxg')]
+    check(run.out.split() == ['cuda,cpu' if gpus else 'cpu', '0,1,2,3'], run.out)
     run = double(['-s', '3', '--report'], 'wake', 'step:0:9')
     check('device utilization' in run.out, run.out)
 
@@ -638,8 +686,8 @@ def trigger():
     check(idsprof('trigger').returncode == 1 and not list((ROOT / 'run').glob('*/*.sock')), 'a socket without a process is removed')
 
 
-for test in (steps, times, variables, refused, program, ends, signals, stopped, goes_on_once, terminal, processes, forks, two_at_once, collectors, slow_stop, folder,
-             sweep, nothing_caught, killed_with_history, secrets, trigger):
+for test in (steps, times, variables, refused, program, ends, signals, each_signal_once, witness_holds_nothing, stopped, goes_on_once, terminal, processes, forks, two_at_once,
+             collectors, slow_stop, folder, sweep, nothing_caught, killed_with_history, secrets, trigger):
     begin = time.monotonic()
     test()
     print(f'{test.__name__}: {time.monotonic() - begin:.1f} s')

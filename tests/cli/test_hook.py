@@ -4,6 +4,7 @@ the finder, and what jax.monitoring's events become. With jax itself: tests/live
 Environment: IDS_BUILD_DIR, IDS_SOURCE_DIR, TMPDIR.
 """
 import array
+import ast
 import copy
 import ctypes
 import dataclasses
@@ -571,6 +572,42 @@ def waits():
     same('nowhere to write', run('print(1)', **{**plan, 'IDSPROF_SESSION': '/nowhere'}), (0, '1\n', ''))
 
 
+def old_pythons_go_on():
+    """A Python before 3.9 that the program starts reads the file, and runs the sitecustomize that is behind ours."""
+    code = (HOOK / 'sitecustomize.py').read_bytes()
+    later = (ast.JoinedStr, ast.Starred, ast.AnnAssign, ast.NamedExpr, ast.Nonlocal, ast.YieldFrom, ast.AsyncFunctionDef, ast.MatMult)
+    tree = ast.parse(code)
+    of_calls = [arg for node in ast.walk(tree) if isinstance(node, ast.Call) for arg in node.args]
+    found = [type(node).__name__ for node in ast.walk(tree) if isinstance(node, later) and node not in of_calls]
+    same('what Python 2 cannot read', found, [])
+    functions = [node.args for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    same('nor this', [bool(args.kwonlyargs or args.posonlyargs or any(arg.annotation for arg in args.args)) for args in functions], [False] * len(functions))
+    same('nor letters', code.isascii(), True)
+    behind = ROOT / 'behind'
+    behind.mkdir()
+    (behind / 'sitecustomize.py').write_text('mine = 42')
+    fake = """import sys, types
+sys.version_info = (2, 7, 18)
+sys.modules.pop('sitecustomize', None)
+sys.path.insert(0, %r)
+seen = []
+def find_module(name, path):
+    if not any('behind' in folder for folder in path): raise ImportError(name)
+    seen.append((name, %r in path))
+    return None, 'file', ('.py', 'U', 1)
+sys.modules['imp'] = types.SimpleNamespace(find_module=find_module, load_module=lambda *given: seen.append(given))
+finders = len(sys.meta_path)
+for behind in (True, False):
+    exec(compile(open(%r + '/sitecustomize.py').read(), 'sitecustomize.py', 'exec'), {'__file__': %r + '/sitecustomize.py', '__name__': 'sitecustomize'})
+    sys.path[:] = [folder for folder in sys.path if 'behind' not in folder]
+print(seen, len(sys.meta_path) - finders)
+"""
+    home = str(HOOK)
+    done = subprocess.run([sys.executable, '-S', '-c', fake % (str(behind), home, home, home)], capture_output=True, text=True,
+                          env={**os.environ, 'IDSPROF_PLAN': 'x', 'IDSPROF_SESSION': str(ROOT)})
+    same('Python 2', (done.stdout, done.stderr), ("[('sitecustomize', False), ('sitecustomize', None, 'file', ('.py', 'U', 1))] 0\n", ''))
+
+
 def opens_at_once():
     """The agent may open a window before our registration has returned: the callback knows the handle and the plan all the same."""
     plan = {'host_level': '3', 'device_level': '1', 'python_level': '0', 'memory': '1', 'profile_options': 'repository_path=x\nraise=1'}
@@ -597,7 +634,7 @@ def opens_at_once():
 
 def main():
     for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, annotations, steps_of_a_window, tells_calls_apart, watches, knows_programs,
-                 cuts_between_characters, waits, opens_at_once):
+                 cuts_between_characters, waits, old_pythons_go_on, opens_at_once):
         test()
     print('%d failures' % failures)
     return failures > 0

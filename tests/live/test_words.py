@@ -87,8 +87,9 @@ def nothing_came():
         if not os.path.exists('/dev/nvidia0') and not os.path.exists('/dev/accel0'):
             run = capture([option], 9, program=MORE)
             check(option + ' without one', run.code == 2 and run.out == '' and 'there is no' in run.err and '--or-cpu' in run.err, run.err)
-    run = capture(['--gpu', '--or-cpu', '-s', 5], 12, program=MORE)
-    check('--gpu --or-cpu', run.code == 0 and run.line('missed').startswith('jax found no GPU, and ran on the CPU'), run.err)
+    for device in ('GPU', 'TPU'):
+        run = capture(['--' + device.lower(), '--or-cpu', '-s', 5], 12, program=MORE)
+        check(f'--{device} --or-cpu', run.code == 0 and run.line('missed').startswith(f'jax found no {device}, and ran on the CPU'), run.err)
 
 
 def limits():
