@@ -213,14 +213,15 @@ void ids_entry_put_into(const struct ids_entries *entries, struct ids_entry *who
 }
 
 int ids_entries_make(const struct ids_side *a, const struct ids_side *b, const struct ids_matches *ops,
-                     const struct ids_structure *structure, const struct ids_compare_options *options, double before_ps,
-                     struct ids_report *texts, struct ids_entries *ret_entries) {
+                     const struct ids_structure *structure, const struct ids_compare_options *options,
+                     const double step_ps[2], struct ids_report *texts, struct ids_entries *ret_entries) {
     *ret_entries = (struct ids_entries){.sides = {a, b},
                                         .ops = ops,
                                         .structure = structure,
                                         .options = options,
                                         .texts = texts,
-                                        .before_ps = before_ps};
+                                        .step_ps = {step_ps[0], step_ps[1]},
+                                        .even = 1};
     return gather(ret_entries);
 }
 

@@ -29,7 +29,8 @@ struct ids_entries {
     const struct ids_structure *structure;
     const struct ids_compare_options *options;
     struct ids_report *texts;
-    double before_ps; /* the step */
+    double step_ps[2]; /* of each side */
+    double even;       /* the factor by which all ops became longer alike; 1 */
     /* Of one recording a side: by which share of its time (a standard deviation) what both do alike differs in another
      * one. 0: not known. */
     struct ids_machine_spread {
@@ -45,8 +46,8 @@ struct ids_entries {
 
 /* Reads both ledgers. 0, or -1 when memory ran out; ids_entries_done in either case. */
 int ids_entries_make(const struct ids_side *a, const struct ids_side *b, const struct ids_matches *ops,
-                     const struct ids_structure *structure, const struct ids_compare_options *options, double before_ps,
-                     struct ids_report *texts, struct ids_entries *ret_entries);
+                     const struct ids_structure *structure, const struct ids_compare_options *options,
+                     const double step_ps[2], struct ids_report *texts, struct ids_entries *ret_entries);
 void ids_entries_done(struct ids_entries *entries);
 
 /* A new, empty one; NULL when memory ran out. Entries move. */

@@ -12,15 +12,15 @@ enum { SMALL_TOLD = 3, TOGETHER_ERRORS = 3 };
 
 /* ---- what all ops became slower by ---- */
 
-/* What stays the same must be so much of the work before, or it says nothing of the whole. */
+/* What stays the same must be so much of the work of each side, or it says nothing of the whole. */
 #define OF_WORK 0.5
 
-static double work_of(const struct ids_entries *entries) {
+static double work_of(const struct ids_entries *entries, int side) {
     double sum = 0;
     for (size_t i = 0; i < entries->count; i++) {
         const struct ids_entry *entry = &entries->at[i];
         if (!entry->is_gone && !strcmp(entry->cause.account, ids_account_id(IDS_WORK_COMPUTE)))
-            sum += entry->cause.a_ps;
+            sum += side ? entry->cause.b_ps : entry->cause.a_ps;
     }
     return sum;
 }
@@ -44,7 +44,7 @@ static int find_even_factor(const struct ids_entries *entries, struct ids_entry 
         even->cause.change_ps += entries->at[i].cause.change_ps;
     }
     *ret_factor = 1;
-    if (even->cause.a_ps < OF_WORK * work_of(entries)) {
+    if (even->cause.a_ps < OF_WORK * work_of(entries, 0) || even->cause.b_ps < OF_WORK * work_of(entries, 1)) {
         free(pairs);
         return 0;
     }
@@ -61,7 +61,8 @@ static int find_even_factor(const struct ids_entries *entries, struct ids_entry 
     return 0;
 }
 
-/* Takes an even change out of the ops, so that what is left of each is its own. */
+/* Takes an even change out of the ops, so that what is left of each is its own: half of it (of its logarithm) from each
+ * side, so that the way back is its mirror image. */
 int ids_group_even(struct ids_entries *entries) {
     double factor = 1;
     size_t count = entries->count;
@@ -71,6 +72,7 @@ int ids_group_even(struct ids_entries *entries) {
     even->cause.account = ids_account_id(IDS_WORK_COMPUTE);
     if (find_even_factor(entries, even, &factor)) return -1;
     if (factor == 1) return 0;
+    entries->even = factor;
     even->is_gone = 0;
     even->cause.change_ps = 0;
     even->cause.kind = IDS_CAUSE_EVEN;
@@ -80,9 +82,9 @@ int ids_group_even(struct ids_entries *entries) {
     for (size_t i = 0; i < count; i++) {
         struct ids_entry *entry = &entries->at[i];
         if (!ids_entry_is_same_op(entry)) continue;
-        double change = entry->cause.b_ps - entry->cause.b_ps / factor;
-        entry->cause.change_ps -= change;
-        even->cause.change_ps += change;
+        double half = sqrt(factor), own = entry->cause.b_ps / half - entry->cause.a_ps * half;
+        even->cause.change_ps += entry->cause.change_ps - own;
+        entry->cause.change_ps = own;
         even->cause.count++;
     }
     return 0;

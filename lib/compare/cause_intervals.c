@@ -91,7 +91,8 @@ void ids_entry_find_interval(const struct ids_entries *entries, struct ids_entry
 enum { FAMILIES = 4 };
 
 static int family_of(const struct ids_entries *entries, const struct ids_entry *entry) {
-    int is_large = fmax(entry->cause.a_ps, entry->cause.b_ps) * LARGE_OF_STEP >= entries->before_ps;
+    int is_large = entry->cause.a_ps * LARGE_OF_STEP >= entries->step_ps[0] ||
+                   entry->cause.b_ps * LARGE_OF_STEP >= entries->step_ps[1];
     return is_large + (!entries->sides[0]->by_run && ids_cause_is_python(&entry->cause) ? 2 : 0);
 }
 

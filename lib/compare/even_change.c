@@ -8,6 +8,7 @@ enum { OPS_LEAST = 4, ERRORS = 2 };
 #define OP_LEAST 0.01
 #define OP_MOST 0.5
 #define ALIKE 0.75
+#define ROUNDING 1e-9
 
 static int by_ratio(const void *a, const void *b) {
     const struct ids_even_pair *left = a, *right = b;
@@ -15,24 +16,36 @@ static int by_ratio(const void *a, const void *b) {
     return (l > r) - (l < r);
 }
 
+/* What both sides have of it counts, whichever is the first. */
+static double shared(const struct ids_even_pair *pair) {
+    return fmin(pair->a_ps, pair->b_ps);
+}
+
+/* Half of the time became longer by less. Where two share the middle, between them. */
+static double median_ratio(struct ids_even_pair *at, size_t count, double whole) {
+    double below = 0;
+    size_t i = 0;
+    qsort(at, count, sizeof *at, by_ratio);
+    while (i + 1 < count && below + shared(&at[i]) < whole / 2 * (1 - ROUNDING)) below += shared(&at[i++]);
+    size_t next = i + 1 < count && below + shared(&at[i]) <= whole / 2 * (1 + ROUNDING) ? i + 1 : i;
+    return sqrt(at[i].b_ps / at[i].a_ps * (at[next].b_ps / at[next].a_ps));
+}
+
+static int is_alike(const struct ids_even_pair *pair, double factor) {
+    double half = sqrt(factor), width = fabs(half - 1 / half) / 2 * shared(pair);
+    return fabs(pair->b_ps / half - pair->a_ps * half) <= fmax(width, ERRORS * pair->error_ps);
+}
+
 double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold) {
-    double whole = 0, most = 0, below = 0, alike = 0, factor = 1;
+    double whole = 0, most = 0, alike = 0;
     size_t large = 0;
     for (size_t i = 0; i < count; i++) {
-        whole += at[i].a_ps;
-        most = fmax(most, at[i].a_ps);
+        whole += shared(&at[i]);
+        most = fmax(most, shared(&at[i]));
     }
-    for (size_t i = 0; i < count; i++) large += at[i].a_ps >= OP_LEAST * whole;
+    for (size_t i = 0; i < count; i++) large += shared(&at[i]) >= OP_LEAST * whole;
     if (large < OPS_LEAST || most > OP_MOST * whole) return 1;
-    qsort(at, count, sizeof *at, by_ratio);
-    for (size_t i = 0; i < count && below <= whole / 2; i++) {
-        below += at[i].a_ps;
-        factor = at[i].b_ps / at[i].a_ps;
-    }
-    double width = fabs(factor - 1) / 2 * fmin(factor, 1);
-    for (size_t i = 0; i < count; i++) {
-        double far = fmax(width * at[i].a_ps, ERRORS * at[i].error_ps);
-        alike += fabs(at[i].b_ps - factor * at[i].a_ps) <= far ? at[i].a_ps : 0;
-    }
-    return fabs(factor - 1) >= threshold && alike >= ALIKE * whole ? factor : 1;
+    double factor = median_ratio(at, count, whole);
+    for (size_t i = 0; i < count; i++) alike += is_alike(&at[i], factor) ? shared(&at[i]) : 0;
+    return fmax(factor, 1 / factor) - 1 >= threshold && alike >= ALIKE * whole ? factor : 1;
 }

@@ -12,7 +12,8 @@ struct ids_even_pair {
     double error_ps; /* the standard error of their difference, where that may hide that all changed alike; else 0 */
 };
 
-/* By how much all became longer: the median of b / a, weighted by the time. 1 where it is less than `threshold` from 1,
+/* By how much all became longer: the median of b / a, weighted by the time that both have. The way back is 1
+ * over it. 1 where it is less than `threshold` from 1,
  * where three quarters of the time are not within half of that of it (or two errors), or where there are too few ops to
  * tell: a single one's change is its own. Sorts `at`. */
 double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold);

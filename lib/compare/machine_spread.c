@@ -38,22 +38,23 @@ static double time_of(const struct ids_entry *entry, int side) {
     return ids_entry_is_same_op(entry) ? fmax(ps, entry->own_ps[side]) : ps;
 }
 
-/* By the median, so that a few ops that are slower by themselves say nothing of the others. */
+/* By the median, so that a few ops that are slower by themselves say nothing of the others. What both sides have of an
+ * op counts, whichever side is the first. */
 int ids_find_machine_spread(struct ids_entries *entries) {
     struct change *changes = calloc(entries->count + 1, sizeof *changes);
     double work = 0;
     size_t count = 0;
     if (!changes) return -1;
     for (size_t i = 0; i < entries->count; i++) {
-        if (ids_entry_is_same_op(&entries->at[i])) work += entries->at[i].cause.a_ps;
+        const struct ids_cause *cause = &entries->at[i].cause;
+        if (ids_entry_is_same_op(&entries->at[i])) work += fmin(cause->a_ps, cause->b_ps);
     }
     for (size_t i = 0; i < entries->count; i++) {
         const struct ids_entry *entry = &entries->at[i];
         const struct ids_cause *cause = &entry->cause;
-        if (!ids_entry_is_same_op(entry) || cause->a_ps * OF_WORK < work) continue;
-        double evenly = cause->b_ps / (cause->a_ps + cause->change_ps); /* what all changed alike by */
-        double before = time_of(entry, 0), after = time_of(entry, 1) / evenly;
-        changes[count++] = (struct change){fabs(log(after / before)), before};
+        if (!ids_entry_is_same_op(entry) || fmin(cause->a_ps, cause->b_ps) * OF_WORK < work) continue;
+        double before = time_of(entry, 0), after = time_of(entry, 1);
+        changes[count++] = (struct change){fabs(log(after / before / entries->even)), fmin(before, after)};
     }
     if (count >= OPS_LEAST) {
         double deviation = OF_MEDIAN * median_of(changes, count), df = (double)count - 1,

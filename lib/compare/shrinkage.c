@@ -49,9 +49,11 @@ struct log_variance {
     double own; /* the variance of `value` for want of values */
 };
 
+/* Of equal means by the value, so that no order in which they come decides who has which neighbours. */
 static int by_mean(const void *a, const void *b) {
-    double left = ((const struct log_variance *)a)->mean, right = ((const struct log_variance *)b)->mean;
-    return (left > right) - (left < right);
+    const struct log_variance *left = a, *right = b;
+    if (left->mean != right->mean) return left->mean < right->mean ? -1 : 1;
+    return (left->value > right->value) - (left->value < right->value);
 }
 
 static size_t take_logs(const struct ids_variation *at, size_t count, struct log_variance *ret) {

@@ -67,7 +67,7 @@ static int group(struct ids_entries *entries, double least_ps) {
 
 static int take_entries(struct ids_entries *entries, struct ids_waterfall *waterfall) {
     double least = fabs(waterfall->after_ps - waterfall->before_ps) / OF_CHANGE;
-    if (waterfall->before_ps / OF_STEP > least) least = waterfall->before_ps / OF_STEP;
+    least = fmax(least, fmax(waterfall->before_ps, waterfall->after_ps) / OF_STEP);
     int by_run = entries->sides[0]->by_run;
     if (group(entries, least)) return -1;
     for (size_t i = 0; i < entries->count; i++) {
@@ -102,12 +102,12 @@ int ids_waterfall_make(const struct ids_side *a, const struct ids_side *b, struc
     int failed = 0;
     if (are_comparable(a) && are_comparable(b)) {
         struct ids_entries entries;
-        failed = ids_entries_make(a, b, ops, structure, options, waterfall->before_ps, texts, &entries) ||
-                 ids_find_places(&entries);
+        const double step_ps[] = {waterfall->before_ps, waterfall->after_ps};
+        failed = ids_entries_make(a, b, ops, structure, options, step_ps, texts, &entries) || ids_find_places(&entries);
         if (!failed && ids_is_slice(options)) {
             failed = ids_slice_parts(&entries, parts);
-            waterfall->before_ps = entries.before_ps = (double)parts->whole_a_ps;
-            waterfall->after_ps = (double)parts->whole_b_ps;
+            waterfall->before_ps = entries.step_ps[0] = (double)parts->whole_a_ps;
+            waterfall->after_ps = entries.step_ps[1] = (double)parts->whole_b_ps;
         }
         if (!failed) failed = take_entries(&entries, waterfall);
         ids_entries_done(&entries);

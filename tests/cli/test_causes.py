@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
@@ -287,6 +288,38 @@ def check_sure(folder):
     check(any(is_sure(cause) and 'load_batch' in cause['cause'] for cause in found), 'Python that is a little slower: said %s' % found[:2])
 
 
+def mirror_of(cause):
+    return (cause['kind'], cause['account'], round((cause['b'] or 0) * 1e9), round((cause['a'] or 0) * 1e9))
+
+
+def is_near(a, b, width):
+    return (a is None) == (b is None) and (a is None or abs(a - b) <= 0.001 * width + 2e-12)
+
+
+def check_mirror(folder):
+    """The way back is the mirror image: the same causes with the opposite change, as sure as on the way there. Of all pairs of the
+    recordings in testdata, and of made programs: one much longer than the other, and one whose ops are all slower and one more so."""
+    recorded = sorted(str(path.parent) for path in (SOURCE / 'testdata' / 'compare').glob('*/plugins'))
+    loaded, short = Noise(own=0.2), Noise(0, 0, 0.05)
+    alone = [side(folder, 'mirror%d' % number, ops, 1400 + number, 1, noise=noise) for number, (ops, noise) in enumerate((
+        (BASE, loaded), (times_of(times_of(BASE, 1.5), 1.4, 'dot.102'), short), (times_of(BASE, 0.3), loaded),
+        (times_of(BASE, 40, 'dot.102'), short)))]
+    check(len(recorded) >= 5, 'mirror: %d recordings' % len(recorded))
+    for a, b in [*combinations(recorded, 2), *combinations(alone, 2)]:
+        there, back = rows(compared(a, b), 'waterfall'), rows(compared(b, a), 'waterfall')
+        mirrored = {mirror_of(cause): cause for cause in back}
+        check(len(there) == len(back), 'mirror of %s and %s: %d causes, %d back' % (a, b, len(there), len(back)))
+        for cause in there:
+            other = mirrored.get((cause['kind'], cause['account'], round((cause['a'] or 0) * 1e9), round((cause['b'] or 0) * 1e9)))
+            if other is None:
+                check(False, 'mirror of %s and %s: none of %s' % (a, b, cause['cause']))
+                continue
+            width = cause['high'] - cause['low'] if cause['low'] is not None else 0
+            same = is_near(cause['low'], None if other['high'] is None else -other['high'], width) and is_near(cause['change'], -other['change'], width)
+            check(same and cause['verdict'] == other['verdict'],
+                  'mirror of %s and %s: %s is %s (%s), back %s (%s)' % (a, b, cause['cause'], cause['low'], cause['verdict'], other['high'], other['verdict']))
+
+
 def check_calls_instead(folder):
     """A function that now calls one for which the device waits: the device does not work meanwhile."""
     sides = [side(folder, name, BASE, 900, 1, sleep_us=us, sleeper='$data.py:12 flip', pieces=pieces) for name, us, pieces in
@@ -305,6 +338,7 @@ def main():
         check_equal(folder)
         check_one_a_side(folder)
         check_sure(folder)
+        check_mirror(folder)
         check_calls_instead(folder)
         check_places(folder)
         check_renamed(folder)

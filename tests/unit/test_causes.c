@@ -362,7 +362,7 @@ START_TEST(one_among_many) {
     at[CAME].cause.where = "train.py:30 log_loss";
     at[CAME].cause.is_in_a = 0;
     struct ids_side side = {.per_step = 1};
-    struct ids_entries entries = {.sides = {&side, &side}, .at = at, .count = ALL, .before_ps = 1000};
+    struct ids_entries entries = {.sides = {&side, &side}, .at = at, .count = ALL, .step_ps = {1000, 1000}, .even = 1};
     for (size_t i = BOTH; i < ALL; i++) ck_assert(ids_interval_excludes_zero(&at[i].cause.interval));
     ck_assert_int_eq(ids_entries_hold_discovery_rate(&entries), 0);
     ck_assert(!ids_interval_excludes_zero(&at[BOTH].cause.interval));
@@ -390,7 +390,7 @@ START_TEST(machine_spread) {
                                          .a_ps = 100,
                                          .b_ps = i < SLOW ? 1000 : 110,
                                          .change_ps = i < SLOW ? 900 : 10};
-    struct ids_entries entries = {.at = at, .count = OPS_OF_TWO - SLOW};
+    struct ids_entries entries = {.at = at, .count = OPS_OF_TWO - SLOW, .even = 1};
     ck_assert_int_eq(ids_find_machine_spread(&entries), 0);
     ck_assert_double_eq(entries.machine_spread.share, 0);
     entries.count = OPS_OF_TWO;
