@@ -13,10 +13,15 @@ enum { LOTS_OF_A_THREAD = 8 }; /* they are not equally long */
 struct lot {
     size_t from, to; /* of the plane's lines */
     uint64_t bytes;
-    struct lot *turn; /* of the array: the lot that is read as the so-manieth; the longest is the first */
     struct ids_sink *part;
     uint64_t events, without_time;
     bool is_read; /* and nothing of it is to be read again in order */
+};
+
+/* What a thread reads at a time: a lot, or the graph of a program. */
+struct turn {
+    uint64_t weight; /* how long it takes, in bytes of a line */
+    size_t number;   /* of the lot; those behind the lots are of programs */
 };
 
 struct lots {
@@ -26,6 +31,7 @@ struct lots {
     size_t count, room;
     struct ids_xplane_program *programs; /* that are read beside them */
     size_t program_count;
+    struct turn *turns;
     atomic_size_t refused; /* what comes behind this one is read again anyway */
 };
 
@@ -49,14 +55,26 @@ static int cut_into_lots(struct lots *lots) {
     return 0;
 }
 
-/* A line cannot be cut, so some lots are much longer than others: one that is begun last would be read alone. */
-static void order_turns(struct lots *lots) {
-    for (size_t i = 0; i < lots->count; i++) {
-        size_t place = i;
-        for (; place && lots->at[place - 1].turn->bytes < lots->at[i].bytes; place--)
-            lots->at[place].turn = lots->at[place - 1].turn;
-        lots->at[place].turn = &lots->at[i];
+static int longer_first(const void *a, const void *b) {
+    const struct turn *left = a, *right = b;
+    if (left->weight != right->weight) return left->weight > right->weight ? -1 : 1;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+/* A line cannot be cut, so some lots are much longer than others: one that is begun last would be read alone. 0, or -1
+ * when memory ran out. */
+static int order_turns(struct lots *lots) {
+    enum { OF_A_GRAPH = 2 }; /* a byte of it takes as long as so many of a line */
+    size_t count = lots->count + lots->program_count;
+    lots->turns = ids_vec_new(count, sizeof *lots->turns);
+    if (!lots->turns) return -1;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t weight =
+            i < lots->count ? lots->at[i].bytes : OF_A_GRAPH * lots->programs[i - lots->count].graph.length;
+        lots->turns[i] = (struct turn){weight, i};
     }
+    qsort(lots->turns, count, sizeof *lots->turns, longer_first);
+    return 0;
 }
 
 static void read_into_part(const struct lots *lots, struct lot *lot, struct ids_source *source, struct ids_error *err) {
@@ -77,9 +95,8 @@ static void read_into_part(const struct lots *lots, struct lot *lot, struct ids_
     ids_pb_file_done(&reader.file);
 }
 
-static void read_lot(struct lots *lots, size_t turn) {
-    struct lot *lot = lots->at[turn].turn;
-    const size_t number = (size_t)(lot - lots->at);
+static void read_lot(struct lots *lots, size_t number) {
+    struct lot *lot = &lots->at[number];
     struct ids_sink *sink = lots->reader->sink;
     struct ids_source *source = NULL;
     struct ids_error unused = IDS_ERROR_INIT; /* who reads it in order has the same one */
@@ -94,13 +111,13 @@ static void read_lot(struct lots *lots, size_t turn) {
     }
 }
 
-/* The longest lot, then programs, then the other lots. */
 static void take_turn(void *context, size_t turn) {
     struct lots *lots = context;
-    if (turn && turn <= lots->program_count)
-        ids_xplane_program_read(lots->reader, &lots->programs[turn - 1]);
+    const size_t number = lots->turns[turn].number;
+    if (number < lots->count)
+        read_lot(lots, number);
     else
-        read_lot(lots, turn ? turn - lots->program_count : 0);
+        ids_xplane_program_read(lots->reader, &lots->programs[number - lots->count]);
 }
 
 /* Takes the parts over until one is not as it would be in order; *ret_next is the first line that remains. */
@@ -128,15 +145,16 @@ int ids_xplane_read_in_parts(struct ids_xplane_reader *reader, const struct ids_
     if (cut_into_lots(&lots)) {
         code = ids_no_memory(err);
     } else if (lots.count > 1) {
-        order_turns(&lots);
         lots.program_count = ids_xplane_programs_ahead(&reader->programs);
         lots.programs = reader->programs.at + reader->programs.read;
-        ids_parallel(lots.count + lots.program_count, take_turn, &lots);
-        reader->programs.read += lots.program_count;
-        code = take_lots(reader, &lots, ret_next, err);
+        if (order_turns(&lots)) code = ids_no_memory(err);
+        if (!code) ids_parallel(lots.count + lots.program_count, take_turn, &lots);
+        if (!code) reader->programs.read += lots.program_count;
+        if (!code) code = take_lots(reader, &lots, ret_next, err);
     }
     for (size_t i = 0; i < lots.count; i++)
         if (lots.at[i].part) reader->sink->parts->free(lots.at[i].part);
+    free(lots.turns);
     free(lots.at);
     return code;
 }
