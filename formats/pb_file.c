@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* protobuf's own limit: no message is longer. */
 #define LENGTH_LIMIT ((uint64_t)INT32_MAX)
@@ -78,21 +79,24 @@ int ids_pb_file_bytes(struct ids_pb_file *file, struct ids_span_bytes span, cons
                       struct ids_error *err) {
     *ret_bytes = NULL;
     if (span.at + span.length > file->size) return 0;
-    if (span.length <= IDS_SOURCE_WINDOW) {
-        size_t length;
-        return ids_source_window(file->source, span.at, (size_t)span.length, ret_bytes, &length, err);
+    if (span.length + IDS_PB_SLACK <= IDS_SOURCE_WINDOW) {
+        size_t wanted = (size_t)span.length + IDS_PB_SLACK, length;
+        int code = ids_source_window(file->source, span.at, wanted, ret_bytes, &length, err);
+        if (code || length >= wanted) return code;
+        *ret_bytes = NULL; /* it lies at the end of the file */
     }
     if (span.length > IDS_PB_FILE_RECORD) {
         if (!file->left_out++) file->left_out_at = span.at;
         return 0;
     }
-    if (span.length > file->record_room) {
+    if (!file->record || span.length > file->record_room) {
         free(file->record);
         file->record_room = 0;
-        file->record = malloc((size_t)span.length);
+        file->record = malloc((size_t)span.length + IDS_PB_SLACK);
         if (!file->record) return ids_no_memory(err);
         file->record_room = (size_t)span.length;
     }
+    memset(file->record + span.length, 0, IDS_PB_SLACK);
     int code = ids_source_read(file->source, span.at, file->record, (size_t)span.length, err);
     if (!code) *ret_bytes = file->record;
     return code;

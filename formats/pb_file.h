@@ -46,8 +46,8 @@ void ids_pb_file_done(struct ids_pb_file *file);
 int ids_pb_file_field(struct ids_pb_file *file, uint64_t *at, uint64_t end, struct ids_pb_file_field *ret_field,
                       struct ids_error *err);
 
-/* The bytes of a span, valid until the next call. *ret_bytes is NULL when the span is not whole in the file, or longer
- * than IDS_PB_FILE_RECORD (which is counted in left_out). */
+/* The bytes of a span, and IDS_PB_SLACK more, valid until the next call. *ret_bytes is NULL when the span is not whole
+ * in the file, or longer than IDS_PB_FILE_RECORD (which is counted in left_out). */
 int ids_pb_file_bytes(struct ids_pb_file *file, struct ids_span_bytes span, const uint8_t **ret_bytes,
                       struct ids_error *err);
 

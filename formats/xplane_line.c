@@ -32,13 +32,12 @@ static inline int take_bytes(struct ids_pb *pb, struct ids_pb *ret_payload) {
     return 0;
 }
 
-/* A number that ends before pb->end. What may be looked at reaches on to `limit`: a number is decoded at once where the
- * bytes behind it are there as well. 0, or -1 when it is malformed. */
-__attribute__((always_inline)) static inline int take_number(struct ids_pb *pb, const uint8_t *limit,
-                                                             uint64_t *ret_value) {
-    struct ids_pb wide = {pb->at, limit};
-    if (ids_pb_varint(&wide, ret_value) != 1 || wide.at > pb->end) return -1;
-    pb->at = wide.at;
+/* A number that ends before pb->end, behind which IDS_PB_SLACK bytes may be looked at. 0, or -1 when it is
+ * malformed. */
+__attribute__((always_inline)) static inline int take_number(struct ids_pb *pb, uint64_t *ret_value) {
+    const uint8_t *behind = ids_pb_number(pb->at, ret_value);
+    if (pb->at == pb->end || !behind || behind > pb->end) return -1;
+    pb->at = behind;
     return 0;
 }
 
@@ -51,9 +50,8 @@ static int unnamed_key(struct ids_xplane_reader *reader, uint64_t id, uint32_t *
     return 0;
 }
 
-/* A profile has millions of stats: the switch is over the tag's byte, and a call for each would cost a fifth of it. */
-__attribute__((always_inline)) static inline int read_stat(struct ids_xplane_reader *reader, struct ids_pb pb,
-                                                           uint64_t offset, struct ids_error *err) {
+/* A stat of any kind: the switch is over the tag's byte. */
+static int read_stat(struct ids_xplane_reader *reader, struct ids_pb pb, uint64_t offset, struct ids_error *err) {
     struct ids_arg *arg = IDS_PUSH(reader->args, reader->arg_count, reader->arg_room);
     if (!arg) return ids_no_memory(err);
     arg->type = IDS_VALUE_NONE;
@@ -112,20 +110,17 @@ __attribute__((always_inline)) static inline int read_stat(struct ids_xplane_rea
     return arg->key == IDS_IDMAP_NONE ? unnamed_key(reader, id, &arg->key, err) : 0;
 }
 
-/* A stat as nearly all are written, behind its tag: its length, an id below 128 of a known name, and one number. 1 and
- * *ret_arg; 0: it is another one, and nothing is read. */
+/* A stat as nearly all are written: its tag, its length, an id below 128 of a known name, and one number. 1 and
+ * *ret_arg; 0: it is another one, and nothing is read. A profile has millions of them. */
 __attribute__((always_inline)) static inline int take_plain_stat(const struct ids_xplane_reader *reader,
-                                                                 struct ids_pb *pb, const uint8_t *limit,
-                                                                 struct ids_arg *ret_arg) {
-    enum { LENGTH, ID_TAG, ID, VALUE_TAG, VALUE }; /* where they stand */
+                                                                 struct ids_pb *pb, struct ids_arg *ret_arg) {
+    enum { LENGTH = 1, ID_TAG, ID, VALUE_TAG, VALUE }; /* where they stand */
     const uint8_t *at = pb->at;
-    if (pb->end - at <= VALUE || at[LENGTH] >= 0x80 || at[LENGTH] >= pb->end - at) return 0;
-    if (at[ID_TAG] != TAG(STAT_METADATA_ID, IDS_PB_VARINT) || at[ID] >= 0x80) return 0;
-    struct ids_pb value = {at + VALUE, limit};
     uint64_t number;
-    if (ids_pb_varint(&value, &number) != 1 || value.at != at + 1 + at[LENGTH]) return 0;
-    uint32_t key = ids_idmap_get(&reader->stat_texts, at[ID]);
-    if (key == IDS_IDMAP_NONE) return 0;
+    if (at[ID_TAG] != TAG(STAT_METADATA_ID, IDS_PB_VARINT)) return 0;
+    const uint32_t key = reader->near_stat_texts[at[ID]];
+    const uint8_t *behind = ids_pb_number(at + VALUE, &number);
+    if (behind != at + ID_TAG + at[LENGTH] || behind > pb->end || key == IDS_IDMAP_NONE) return 0;
     uint8_t type = IDS_VALUE_INT;
     if (at[VALUE_TAG] == TAG(STAT_REF, IDS_PB_VARINT)) {
         number = ids_idmap_get(&reader->stat_texts, number);
@@ -137,38 +132,37 @@ __attribute__((always_inline)) static inline int take_plain_stat(const struct id
         return 0;
     }
     *ret_arg = (struct ids_arg){.key = key, .type = type, .u = number};
-    pb->at = value.at;
+    pb->at = behind;
     return 1;
 }
+_Static_assert(IDS_PB_SLACK >= 5 + 10, "a stat's first bytes are looked at, and a number, wherever it ends");
 
-/* The event's stats that come one behind the other, from the first one's length on. */
-__attribute__((always_inline)) static inline int read_stats(struct ids_xplane_reader *reader, struct ids_pb *pb,
-                                                            const uint8_t *limit, uint64_t offset,
-                                                            struct ids_error *err) {
-    const uint8_t *begin = pb->at - 1;
+static inline int is_stat(const struct ids_pb *pb) {
+    return pb->at < pb->end && *pb->at == TAG(EVENT_STATS, IDS_PB_BYTES);
+}
+
+/* The event's stats that come one behind the other, pb standing at the first one's tag. */
+static int read_stats(struct ids_xplane_reader *reader, struct ids_pb *ret_pb, uint64_t offset, struct ids_error *err) {
+    const uint8_t *begin = ret_pb->at;
+    struct ids_pb pb = *ret_pb;
     for (;;) {
         struct ids_arg *arg = reader->args, *end = reader->args;
         if (arg) { /* there is no room before the first one */
             arg += reader->arg_count;
             end += reader->arg_room;
         }
-        for (; arg < end && take_plain_stat(reader, pb, limit, arg); arg++) {
-            if (pb->at == pb->end || *pb->at != TAG(EVENT_STATS, IDS_PB_BYTES)) {
-                reader->arg_count = (size_t)(arg + 1 - reader->args);
-                return 0;
-            }
-            pb->at++;
-        }
+        while (arg < end && is_stat(&pb) && take_plain_stat(reader, &pb, arg)) arg++;
         reader->arg_count = (size_t)(arg - reader->args);
-        offset += (uint64_t)(pb->at - 1 - begin);
-        begin = pb->at - 1;
+        if (!is_stat(&pb)) break;
+        uint64_t place = offset + (uint64_t)(pb.at - begin);
         struct ids_pb payload;
-        if (take_bytes(pb, &payload)) return ids_xplane_corrupt(err, offset, "malformed event");
-        int code = read_stat(reader, payload, offset, err);
+        pb.at++;
+        if (take_bytes(&pb, &payload)) return ids_xplane_corrupt(err, place, "malformed event");
+        int code = read_stat(reader, payload, place, err);
         if (code) return code;
-        if (pb->at == pb->end || *pb->at != TAG(EVENT_STATS, IDS_PB_BYTES)) return 0;
-        pb->at++;
     }
+    ret_pb->at = pb.at;
+    return 0;
 }
 
 int ids_xplane_read_stat(struct ids_xplane_reader *reader, struct ids_pb pb, uint64_t offset, struct ids_error *err) {
@@ -219,8 +213,8 @@ struct fields {
 };
 
 /* The fields that follow in whatever order, pb standing at one. */
-static int read_fields(struct ids_xplane_reader *reader, struct ids_pb pb, const uint8_t *limit, uint64_t offset,
-                       struct fields *fields, struct ids_error *err) {
+static int read_fields(struct ids_xplane_reader *reader, struct ids_pb pb, uint64_t offset, struct fields *fields,
+                       struct ids_error *err) {
     uint64_t occurrences = 0;
     const uint8_t *begin = pb.at;
     int code;
@@ -229,20 +223,21 @@ static int read_fields(struct ids_xplane_reader *reader, struct ids_pb pb, const
         int bad = 0;
         switch (*pb.at++) {
         case TAG(EVENT_METADATA_ID, IDS_PB_VARINT):
-            bad = take_number(&pb, limit, &fields->metadata_id);
+            bad = take_number(&pb, &fields->metadata_id);
             break;
         case TAG(EVENT_OFFSET_PS, IDS_PB_VARINT):
-            bad = take_number(&pb, limit, &fields->offset_ps);
+            bad = take_number(&pb, &fields->offset_ps);
             break;
         case TAG(EVENT_DURATION_PS, IDS_PB_VARINT):
-            bad = take_number(&pb, limit, &fields->duration_ps);
+            bad = take_number(&pb, &fields->duration_ps);
             break;
         case TAG(EVENT_STATS, IDS_PB_BYTES):
-            code = read_stats(reader, &pb, limit, offset + (uint64_t)(field - begin), err);
+            pb.at--;
+            code = read_stats(reader, &pb, offset + (uint64_t)(field - begin), err);
             if (code) return code;
             break;
         case TAG(EVENT_OCCURRENCES, IDS_PB_VARINT): { /* an aggregated event: it has no place in time */
-            bad = take_number(&pb, limit, &occurrences);
+            bad = take_number(&pb, &occurrences);
             struct ids_arg *arg = IDS_PUSH(reader->args, reader->arg_count, reader->arg_room);
             if (!arg) return ids_no_memory(err);
             *arg = (struct ids_arg){.key = reader->num_occurrences, .type = IDS_VALUE_INT, .u = occurrences};
@@ -258,26 +253,25 @@ static int read_fields(struct ids_xplane_reader *reader, struct ids_pb pb, const
 }
 
 /* Takes the field where it is the next one; what is malformed is left to read_fields. */
-__attribute__((always_inline)) static inline void take_if_next(struct ids_pb *pb, const uint8_t *limit, uint8_t tag,
-                                                               uint64_t *ret_value) {
+__attribute__((always_inline)) static inline void take_if_next(struct ids_pb *pb, uint8_t tag, uint64_t *ret_value) {
     struct ids_pb behind = {pb->at + 1, pb->end};
-    if (pb->at < pb->end && *pb->at == tag && !take_number(&behind, limit, ret_value)) pb->at = behind.at;
+    if (pb->at < pb->end && *pb->at == tag && !take_number(&behind, ret_value)) pb->at = behind.at;
 }
 
-/* An event; `limit`: until where bytes may be looked at, at least its end. Writers put the fields in the order of their
- * numbers, and the stats last: so they are read without a switch. */
+/* An event, behind which IDS_PB_SLACK bytes may be looked at. Writers put the fields in the order of their numbers, and
+ * the stats last: so they are read without a switch. */
 __attribute__((always_inline)) static inline int read_event(struct ids_xplane_reader *reader, const struct line *line,
-                                                            struct ids_pb pb, const uint8_t *limit, uint64_t offset,
-                                                            struct ids_error *err) {
+                                                            struct ids_pb pb, uint64_t offset, struct ids_error *err) {
     struct fields fields = {0};
     const uint8_t *begin = pb.at;
     int code;
     reader->arg_count = 0;
-    take_if_next(&pb, limit, TAG(EVENT_METADATA_ID, IDS_PB_VARINT), &fields.metadata_id);
-    take_if_next(&pb, limit, TAG(EVENT_OFFSET_PS, IDS_PB_VARINT), &fields.offset_ps);
-    take_if_next(&pb, limit, TAG(EVENT_DURATION_PS, IDS_PB_VARINT), &fields.duration_ps);
+    take_if_next(&pb, TAG(EVENT_METADATA_ID, IDS_PB_VARINT), &fields.metadata_id);
+    take_if_next(&pb, TAG(EVENT_OFFSET_PS, IDS_PB_VARINT), &fields.offset_ps);
+    take_if_next(&pb, TAG(EVENT_DURATION_PS, IDS_PB_VARINT), &fields.duration_ps);
     if (pb.at < pb.end) {
-        code = read_fields(reader, pb, limit, offset + (uint64_t)(pb.at - begin), &fields, err);
+        code = read_stats(reader, &pb, offset + (uint64_t)(pb.at - begin), err);
+        if (!code && pb.at < pb.end) code = read_fields(reader, pb, offset + (uint64_t)(pb.at - begin), &fields, err);
         if (code) return code;
     }
     struct ids_slice slice = {
@@ -346,7 +340,7 @@ int ids_xplane_read_line(struct ids_xplane_reader *reader, struct ids_span_bytes
     struct ids_pb_file_field field = {0};
     int more;
     for (;;) {
-        /* The fast way: events that lie whole in the window, one after the other. */
+        /* The fast way: events that lie whole in the window, and not at its end, one after the other. */
         const uint8_t *bytes;
         size_t length;
         uint64_t left = (end < reader->file.size ? end : reader->file.size) - at;
@@ -354,19 +348,19 @@ int ids_xplane_read_line(struct ids_xplane_reader *reader, struct ids_span_bytes
         code = ids_source_window(reader->file.source, at, left < 4096 ? (size_t)left : 4096, &bytes, &length, err);
         if (code) return code;
         if (length > left) length = (size_t)left;
-        struct ids_pb pb = {bytes, bytes + length};
+        struct ids_pb pb = {bytes, length > IDS_PB_SLACK ? bytes + length - IDS_PB_SLACK : bytes};
         while (pb.at < pb.end && *pb.at == (LINE_EVENTS << 3 | IDS_PB_BYTES)) {
-            struct ids_pb next = {pb.at + 1, pb.end};
             uint64_t event_length;
-            if (ids_pb_varint(&next, &event_length) != 1 || event_length > (uint64_t)(next.end - next.at)) break;
-            struct ids_pb event = {next.at, next.at + event_length};
-            code = read_event(reader, &line, event, pb.end, at + (uint64_t)(next.at - bytes), err);
+            struct ids_pb event = {ids_pb_number(pb.at + 1, &event_length), pb.end};
+            if (!event.at || event.at > event.end || event_length > (uint64_t)(event.end - event.at)) break;
+            event.end = event.at + event_length;
+            code = read_event(reader, &line, event, at + (uint64_t)(event.at - bytes), err);
             if (code) return code;
             pb.at = event.end;
         }
         at += (uint64_t)(pb.at - bytes);
         if (pb.at > bytes) continue;
-        /* The slow way: another field, or an event longer than what was left in the window. */
+        /* The slow way: another field, or an event that is not. */
         more = ids_pb_file_field(&reader->file, &at, end, &field, err);
         if (more < 0) return more;
         if (more == 0) break;
@@ -383,7 +377,7 @@ int ids_xplane_read_line(struct ids_xplane_reader *reader, struct ids_span_bytes
         if (code) return code;
         if (!bytes) continue;
         struct ids_pb event = {bytes, bytes + field.payload.length};
-        code = read_event(reader, &line, event, event.end, field.payload.at, err);
+        code = read_event(reader, &line, event, field.payload.at, err);
         if (code) return code;
     }
     return reader->sink->ops->track_end(reader->sink, line.track, err);

@@ -125,6 +125,8 @@ int ids_xplane_read_plane_stats(struct ids_xplane_reader *reader, const struct i
         int code = ids_xplane_read_stat_metadata(reader, plane->stat_metadata.at[i], err);
         if (code) return code;
     }
+    for (size_t id = 0; id < IDS_XPLANE_IDS_OF_A_BYTE; id++)
+        reader->near_stat_texts[id] = id < 0x80 ? ids_idmap_get(&reader->stat_texts, id) : IDS_IDMAP_NONE;
     reader->arg_count = 0;
     for (size_t i = 0; i < plane->stats.count; i++) {
         const uint8_t *bytes;

@@ -14,6 +14,8 @@ struct ids_xplane_spans {
     size_t count, room;
 };
 
+enum { IDS_XPLANE_IDS_OF_A_BYTE = 256 };
+
 /* Times above this (11 days) do not count from the start of the session, but from 1970 or the start of the machine. */
 #define IDS_XPLANE_FAR_NS ((int64_t)1000000 * 1000000000)
 
@@ -51,11 +53,13 @@ struct ids_xplane_reader {
     uint32_t host_name;
     /* of the plane being read */
     uint32_t plane_id;
-    struct ids_idmap stat_texts;  /* stat metadata id -> text */
-    struct ids_idmap event_names; /* event metadata id -> the sink's name */
-    uint32_t num_occurrences;     /* text */
-    bool has_forms;               /* its stats have IDS_KEY_FORM among them */
-    bool is_of_part;              /* others read with the same maps, which may not change */
+    struct ids_idmap stat_texts; /* stat metadata id -> text */
+    uint32_t near_stat_texts
+        [IDS_XPLANE_IDS_OF_A_BYTE]; /* the same of ids below 128, which are one byte; of others IDS_IDMAP_NONE */
+    struct ids_idmap event_names;   /* event metadata id -> the sink's name */
+    uint32_t num_occurrences;       /* text */
+    bool has_forms;                 /* its stats have IDS_KEY_FORM among them */
+    bool is_of_part;                /* others read with the same maps, which may not change */
     struct ids_xplane_programs programs;
     struct ids_arg *args;
     size_t arg_count, arg_room;

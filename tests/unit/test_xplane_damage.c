@@ -100,13 +100,14 @@ START_TEST(any_byte_may_be_anything) {
 }
 END_TEST
 
-/* A plane "p" (offset 2: 12 01 'p') whose line holds `bytes`, and 30 more fields behind it, so that no end of the
- * file is near. */
+/* A plane "p" (offset 2: 12 01 'p') whose line holds `bytes`, and 30 more fields and the name of stat 1 behind it, so
+ * that no end of the file is near. */
 static struct pb line_with(const char *bytes, size_t length) {
     struct pb one = {0};
     pb_text(&one, 2, "p");
     pb_bytes(&one, 3, bytes, length);
     for (int i = 0; i < 30; i++) pb_int(&one, 1, 1);
+    metadata(&one, 5, 1, "key");
     return space_of(one);
 }
 
@@ -144,6 +145,10 @@ START_TEST(corrupt_files_say_where) {
          "plane 0 ('p'): line 0: malformed stat (offset 11)"},
         {"\x22\x08\x08\x01\x22\x04\x08\x01\x20\x01\x22\x09\x08\x01\x22\x05\x08\x01\x20\x80\x80\x22\x02\x08\x01", 25,
          "plane 0 ('p'): line 0: malformed stat (offset 21)"}, /* behind a sound one */
+        {"\x22\x08\x08\x01\x22\x04\x08\x01\x20\x01\x22\x0b\x08\x01\x22\x05\x08\x01\x20\x80\x80\x18\x05", 23,
+         "plane 0 ('p'): line 0: malformed stat (offset 21)"}, /* and before another field */
+        {"\x22\x08\x08\x01\x22\x04\x08\x01\x20\x01\x22\x06\x08\x01\x22\x04\x08\x01\x20\x05\x22\x02\x08\x01", 24,
+         "plane 0 ('p'): line 0: malformed event (offset 21)"}, /* a stat that is sound but for its event's end */
         {"\x22\x05\x08\x01\x10\x80\x80\x22\x02\x08\x01", 11, "plane 0 ('p'): line 0: malformed event (offset 11)"},
         {"\x22\x05\x08\x01\x10\x01\x18\x22\x02\x08\x01", 11, "plane 0 ('p'): line 0: malformed event (offset 13)"},
     };
