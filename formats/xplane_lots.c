@@ -102,7 +102,7 @@ static void read_lot(struct lots *lots, size_t number) {
     struct ids_error unused = IDS_ERROR_INIT; /* who reads it in order has the same one */
     if (number > atomic_load(&lots->refused)) return;
     int code = ids_source_beside(lots->reader->file.source, &source, &unused);
-    if (!code) code = sink->parts->begin(sink, lots->reader->plane_id, &lot->part, &unused);
+    if (!code) code = sink->parts->begin(sink, lots->reader->plane_id, lot->from, &lot->part, &unused);
     if (!code) read_into_part(lots, lot, source, &unused);
     ids_source_close(source);
     if (lot->part) sink->parts->end(lot->part);

@@ -119,7 +119,8 @@ void ids_builder_idle_done(struct ids_builder *builder) {
     }
 }
 
-static int begin_part(struct ids_sink *sink, uint32_t plane, struct ids_sink **ret_part, struct ids_error *err) {
+static int begin_part(struct ids_sink *sink, uint32_t plane, size_t tracks_before, struct ids_sink **ret_part,
+                      struct ids_error *err) {
     static const struct ids_sink_ops ops = {
         .host = refuse_host,
         .plane = refuse_plane,
@@ -148,6 +149,7 @@ static int begin_part(struct ids_sink *sink, uint32_t plane, struct ids_sink **r
     part->held.last_ps = INT64_MIN;
     part->held.lender = &whole->held;
     part->whole = whole;
+    part->first_track = (uint32_t)(whole->trace->track_count + tracks_before);
     take_idle(part);
     *ret_part = &part->sink;
     return 0;
@@ -167,16 +169,15 @@ static void free_part(struct ids_sink *sink) {
 
 struct taking {
     struct ids_builder *whole, *part;
-    uint32_t first_text, first_device, first_op, first_track; /* of the part's own ones */
-    uint32_t *texts, *devices, *ops, *shapes, *doings;        /* the whole's numbers of these */
+    uint32_t first_text;      /* of the part's own ones */
+    uint32_t *texts, *doings; /* the whole's numbers of these */
+    struct ids_part_numbers *numbers;
 };
 
 static void taking_done(struct taking *taking) {
     free(taking->texts);
-    free(taking->devices);
-    free(taking->ops);
-    free(taking->shapes);
     free(taking->doings);
+    ids_part_numbers_free(taking->numbers);
 }
 
 static uint32_t text_in_whole(const struct taking *taking, uint32_t text) {
@@ -219,12 +220,13 @@ static int ask_again(struct ids_dimensions *dimensions, const struct ids_trace *
 static int number_asked(struct taking *taking, struct ids_error *err) {
     const struct ids_trace *own = taking->part->trace;
     const struct ids_asked *asked = &taking->part->asked;
-    taking->devices = calloc(asked->count + 1, sizeof *taking->devices);
-    taking->ops = calloc(asked->count + 1, sizeof *taking->ops);
-    taking->shapes = calloc(asked->count + 1, sizeof *taking->shapes);
-    if (!taking->devices || !taking->ops || !taking->shapes) return ids_no_memory(err);
-    uint32_t *next[IDS_ASKED_KINDS] = {[IDS_ASKED_DEVICE] = taking->devices, [IDS_ASKED_SHAPE] = taking->shapes};
-    uint32_t *next_op = taking->ops; /* of two kinds */
+    struct ids_part_numbers *numbers = taking->numbers;
+    numbers->devices = calloc(asked->count + 1, sizeof *numbers->devices);
+    numbers->ops = calloc(asked->count + 1, sizeof *numbers->ops);
+    numbers->shapes = calloc(asked->count + 1, sizeof *numbers->shapes);
+    if (!numbers->devices || !numbers->ops || !numbers->shapes) return ids_no_memory(err);
+    uint32_t *next[IDS_ASKED_KINDS] = {[IDS_ASKED_DEVICE] = numbers->devices, [IDS_ASKED_SHAPE] = numbers->shapes};
+    uint32_t *next_op = numbers->ops; /* of two kinds */
     for (size_t i = 0; i < asked->count; i++) {
         struct ids_asked_one one = asked->at[i];
         uint32_t **place = next[one.what] ? &next[one.what] : &next_op;
@@ -255,49 +257,18 @@ static int number_doings(struct taking *taking) {
 
 /* ---- what is moved ---- */
 
-static uint32_t device_in_whole(const struct taking *taking, uint32_t device) {
-    return device == IDS_NONE || device < taking->first_device ? device
-                                                               : taking->devices[device - taking->first_device];
-}
-
-static uint32_t op_in_whole(const struct taking *taking, uint32_t op) {
-    return op == IDS_NONE || op < taking->first_op ? op : taking->ops[op - taking->first_op];
-}
-
-static void renumber(const struct taking *taking, struct ids_event *event) {
-    event->track += taking->first_track;
-    event->device = device_in_whole(taking, event->device);
-    event->op = op_in_whole(taking, event->op);
-}
-
-/* Pieces of devices, and then tracks. */
-static void renumber_one(void *context, size_t i) {
+/* What stays on a track: of a host thread nothing has a device, or an op, that is no op. */
+static void renumber_track(void *context, size_t i) {
     const struct taking *taking = context;
-    const struct ids_device_pieces *pieces = &taking->part->pieces;
-    if (i < pieces->count) {
-        const struct ids_events *events = &pieces->at[i].events;
-        for (size_t e = 0; e < events->count; e++) {
-            struct ids_event *event = &events->at[e];
-            renumber(taking, event);
-            if (event->shape != IDS_NONE) event->shape = taking->shapes[event->shape];
-        }
-        return;
-    }
-    struct ids_track *track = &taking->part->trace->tracks[i - pieces->count];
-    for (size_t e = 0; e < track->events.count; e++) renumber(taking, &track->events.at[e]);
+    struct ids_track *track = &taking->part->trace->tracks[i];
     for (size_t t = 0; t < track->timeline.count; t++)
         track->timeline.doing[t] = taking->doings[track->timeline.doing[t]];
-}
-
-static int move_pieces(const struct taking *taking) {
-    struct ids_device_pieces *from = &taking->part->pieces;
-    int failed = 0;
-    for (size_t p = 0; p < from->count && !failed; p++) {
-        struct ids_device_piece *piece = &from->at[p];
-        failed = ids_device_pieces_add(&taking->whole->pieces, device_in_whole(taking, piece->device),
-                                       (enum ids_device_list)piece->list, &piece->events);
+    if (track->device == IDS_NONE && !ids_events_may_have(&track->events, IDS_KINDS(IDS_KIND_OP))) return;
+    for (size_t e = 0; e < track->events.count; e++) {
+        struct ids_event *event = &track->events.at[e];
+        event->device = ids_device_in_whole(taking->numbers, event->device);
+        event->op = ids_op_in_whole(taking->numbers, event->op);
     }
-    return failed;
 }
 
 static int move_track(const struct taking *taking, struct ids_track *from) {
@@ -321,13 +292,13 @@ static int move_sums(const struct taking *taking) {
         struct ids_aggregate *sum = IDS_PUSH(to->aggregates, to->aggregate_count, to->aggregate_room);
         if (!sum) return -1;
         *sum = from->aggregates[i];
-        sum->track += taking->first_track;
+        sum->track += taking->part->first_track;
     }
     for (size_t i = 0; i < from->sample_count; i++) {
         struct ids_stack_sample *sample = IDS_PUSH(to->samples, to->sample_count, to->sample_room);
         if (!sample) return -1;
         *sample = from->samples[i];
-        sample->track += taking->first_track;
+        sample->track += taking->part->first_track;
     }
     to->event_count += from->event_count;
     to->stat_count += from->stat_count;
@@ -344,7 +315,7 @@ static void move_findings(const struct taking *taking) {
         if (!to->names[n].account) to->names[n].account = from->names[n].account;
     }
     for (uint32_t op = plane->first_op; op < from->op_count; op++)
-        if (from->ops[op].meets) to->ops[op_in_whole(taking, op)].meets = 1;
+        if (from->ops[op].meets) to->ops[ids_op_in_whole(taking->numbers, op)].meets = 1;
 }
 
 static int move_links(const struct ids_keymap *from, struct ids_keymap *to) {
@@ -378,6 +349,7 @@ static void move_counts(const struct taking *taking) {
 /* A limit that is passed is said where it is passed: in order. */
 static int fits(const struct ids_builder *whole, const struct ids_builder *part) {
     return !whole->held.overflowed && !part->held.overflowed && !part->open_count &&
+           part->first_track == whole->trace->track_count &&
            ids_held_peak(&part->held) <= whole->held.most_bytes - whole->held.bytes &&
            whole->trace->track_count + part->trace->track_count <= IDS_TRACK_LIMIT &&
            whole->trace->device_count + part->asked.count <= IDS_DEVICE_LIMIT;
@@ -389,22 +361,19 @@ static int move_all(struct taking *taking, struct ids_error *err) {
     int code = number_asked(taking, err);
     if (!code && number_doings(taking)) code = ids_no_memory(err);
     if (code) return code;
-    size_t lists = taking->part->pieces.count + from->track_count;
-    if (from->event_count >= ids_jobs_least_events())
-        ids_parallel(lists, renumber_one, taking);
-    else
-        for (size_t i = 0; i < lists; i++) renumber_one(taking, i);
-    if (move_pieces(taking)) return ids_no_memory(err);
+    ids_parallel_events(from->event_count, from->track_count, renumber_track, taking);
     for (size_t t = 0; t < from->track_count && !code; t++)
         code = move_track(taking, &taking->part->trace->tracks[t]) ? ids_no_memory(err) : 0;
     if (!code && (move_sums(taking) || move_op_ends(taking) ||
-                  ids_allocations_add_all(taking->whole->trace, from, 0, taking->first_track, taking->first_text,
+                  ids_allocations_add_all(taking->whole->trace, from, 0, taking->part->first_track, taking->first_text,
                                           taking->texts)))
         code = ids_no_memory(err);
     if (code) return code;
     move_findings(taking);
     move_counts(taking);
-    return 0;
+    struct ids_part_numbers *numbers = taking->numbers;
+    taking->numbers = NULL; /* they go with the pieces */
+    return ids_device_pieces_take(&taking->whole->pieces, &taking->part->pieces, numbers) ? ids_no_memory(err) : 0;
 }
 
 static int take_part(struct ids_sink *sink, struct ids_sink *part_sink, int *ret_taken, struct ids_error *err) {
@@ -417,13 +386,10 @@ static int take_part(struct ids_sink *sink, struct ids_sink *part_sink, int *ret
         own_devices += part->asked.at[i].what == IDS_ASKED_DEVICE;
         own_ops += part->asked.at[i].what == IDS_ASKED_OP || part->asked.at[i].what == IDS_ASKED_ANNOTATED;
     }
-    struct taking taking = {
-        .whole = whole,
-        .part = part,
-        .first_device = (uint32_t)(part->trace->device_count - own_devices),
-        .first_op = (uint32_t)(part->trace->op_count - own_ops),
-        .first_track = (uint32_t)whole->trace->track_count,
-    };
+    struct taking taking = {.whole = whole, .part = part, .numbers = calloc(1, sizeof *taking.numbers)};
+    if (!taking.numbers) return ids_no_memory(err);
+    taking.numbers->first_device = (uint32_t)(part->trace->device_count - own_devices);
+    taking.numbers->first_op = (uint32_t)(part->trace->op_count - own_ops);
     int code = move_all(&taking, err);
     taking_done(&taking);
     return code;

@@ -68,6 +68,7 @@ struct ids_builder {
     struct ids_device_pieces pieces;
     struct ids_asked asked;    /* of a part; dimensions.asked is NULL where it is none */
     struct ids_builder *whole; /* of a part */
+    uint32_t first_track;      /* of a part: the number that its first track has in the whole */
     /* What parts that have ended read with: those that begin on the same threads take it over. */
     _Atomic(struct ids_assembly *) idle_of_parts[IDS_IDLE_PARTS];
 };

@@ -270,7 +270,7 @@ int ids_build_slice(struct ids_sink *sink, uint32_t track_id, const struct ids_s
         .start_ps = start_ps,
         .end_ps = end_ps,
         .name = slice->name,
-        .track = track_id,
+        .track = builder->first_track + track_id,
         .op = IDS_NONE,
         .device = IDS_NONE,
         .parent = IDS_NONE, /* and no shape */

@@ -9,6 +9,8 @@
 
 void ids_device_pieces_done(struct ids_device_pieces *pieces) {
     for (size_t p = 0; p < pieces->count; p++) free(pieces->at[p].events.at);
+    for (size_t n = 0; n < pieces->number_count; n++) ids_part_numbers_free(pieces->numbers[n]);
+    free(pieces->numbers);
     free(pieces->at);
     free(pieces->shares);
     *pieces = (struct ids_device_pieces){0};
@@ -21,6 +23,24 @@ int ids_device_pieces_add(struct ids_device_pieces *pieces, uint32_t device, enu
     if (!piece) return -1;
     *piece = (struct ids_device_piece){.device = device, .list = list, .number = number, .events = *events};
     *events = (struct ids_events){0};
+    return 0;
+}
+
+int ids_device_pieces_take(struct ids_device_pieces *pieces, struct ids_device_pieces *part,
+                           struct ids_part_numbers *numbers) {
+    struct ids_part_numbers **kept = IDS_PUSH(pieces->numbers, pieces->number_count, pieces->number_room);
+    if (!kept) {
+        ids_part_numbers_free(numbers);
+        return -1;
+    }
+    *kept = numbers;
+    for (size_t p = 0; p < part->count; p++) {
+        struct ids_device_piece *from = &part->at[p];
+        if (ids_device_pieces_add(pieces, ids_device_in_whole(numbers, from->device), (enum ids_device_list)from->list,
+                                  &from->events))
+            return -1;
+        pieces->at[pieces->count - 1].numbers = numbers;
+    }
     return 0;
 }
 
@@ -61,12 +81,14 @@ static struct ids_device_piece *piece_of(struct ids_device_pieces *pieces, uint3
 int ids_device_pieces_divide(struct ids_device_pieces *pieces, size_t device_count, struct ids_events *events,
                              size_t *ret_staying) {
     size_t first = pieces->count, staying = 0;
+    uint64_t kinds = 0;
     if (count_shares(pieces, device_count, events)) return -1;
     for (size_t i = 0; i < events->count; i++) {
         const struct ids_event *event = &events->at[i];
         if (!is_of_device(event)) {
             if (staying != i) events->at[staying] = *event;
             staying++;
+            kinds |= IDS_KINDS(event->kind);
             continue;
         }
         struct ids_device_piece *piece = piece_of(pieces, event->device);
@@ -74,6 +96,7 @@ int ids_device_pieces_divide(struct ids_device_pieces *pieces, size_t device_cou
         piece->events.at[piece->events.count++] = *event;
     }
     for (size_t p = first; p < pieces->count; p++) pieces->shares[pieces->at[p].device] = (struct ids_device_share){0};
+    events->kinds = kinds;
     *ret_staying = staying;
     return 0;
 }
@@ -120,8 +143,11 @@ static void merge(struct ids_device_piece **heap, size_t count, struct ids_event
         struct ids_device_piece *piece = heap[0];
         const struct ids_device_piece *next = count > 1 ? heap[1] : NULL;
         if (count > 2 && goes_on(heap[2], next)) next = heap[2];
-        do *to++ = piece->events.at[piece->taken++];
-        while (piece->taken < piece->events.count && (!next || goes_on(piece, next)));
+        do {
+            *to = piece->events.at[piece->taken++];
+            if (piece->numbers) ids_event_to_whole(piece->numbers, to);
+            to++;
+        } while (piece->taken < piece->events.count && (!next || goes_on(piece, next)));
         if (piece->taken == piece->events.count) {
             free(piece->events.at);
             piece->events.at = NULL;
@@ -140,6 +166,7 @@ static void join_list(void *context, size_t i) {
     if (piece_count == 1) {
         *all = pieces->events;
         pieces->events = (struct ids_events){0};
+        for (size_t e = 0; e < all->count && pieces->numbers; e++) ids_event_to_whole(pieces->numbers, &all->at[e]);
         return;
     }
     struct ids_device_piece **heap = ids_vec_new(piece_count, sizeof(struct ids_device_piece *));

@@ -211,11 +211,13 @@ struct ids_sink_ops {
 
 /* Lines of a plane are read beside each other into parts of a sink, which take track, slice and track_end alone. */
 struct ids_sink_parts {
-    /* A sink for some of the plane's tracks, when all names of the plane are known. While there are parts nothing else
+    /* A sink for some of the plane's tracks, `tracks_before` behind those that were told already, when all names of the
+     * plane are known. While there are parts nothing else
      * is told to the sink; several threads may begin parts, and each feeds its own. A call of a part fails
      * where what it is told depends on what was read before; the caller then reads these lines, and all of the plane
      * that come behind them, into the sink itself. */
-    int (*begin)(struct ids_sink *sink, uint32_t plane, struct ids_sink **ret_part, struct ids_error *err);
+    int (*begin)(struct ids_sink *sink, uint32_t plane, size_t tracks_before, struct ids_sink **ret_part,
+                 struct ids_error *err);
     /* No more comes: what only reading needs is let go. */
     void (*end)(struct ids_sink *part);
     /* Takes all over that the part has, as if it had been told to the sink; parts come in the order of the file.
