@@ -317,7 +317,7 @@ static int settle(struct ids_builder *builder, struct ids_events *events, size_t
     events->count = staying;
     if (staying > events->room / 2) return 0;
     struct ids_events all = *events;
-    *events = (struct ids_events){0};
+    *events = (struct ids_events){.kinds = all.kinds};
     if (staying) {
         events->at = ids_vec_new(staying, sizeof *events->at);
         if (!events->at) {

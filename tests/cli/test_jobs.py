@@ -73,8 +73,9 @@ def threads():
         plane.line(thread + 1, f'tf_XLAPjRtCpuClient/{thread}')
         for i in range(30):
             at, turn = (i * 200 + thread * 3) * 1000000, (i * 5 + thread * 7) % 20
+            device = 8 if thread == 3 and not i % 5 else (turn + thread) % 8 # of the last one no other thread runs ops
             plane.event(f'op.{turn}', at, 50000000, {
-                'hlo_op': f'op.{turn}', 'hlo_module': f'jit_g{turn % 4}', 'device_ordinal': (turn + thread) % 8, 'run_id': i,
+                'hlo_op': f'op.{turn}', 'hlo_module': f'jit_g{turn % 4}', 'device_ordinal': device, 'run_id': i,
                 'producer_type': 7, 'producer_id': thread * 100 + i})
             if thread == 5: # the last of the threads is the only one to say so
                 plane.event('Rendezvous', at + 10000000, 20000000)

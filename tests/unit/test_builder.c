@@ -261,12 +261,12 @@ START_TEST(a_far_list_may_grow) {
 }
 END_TEST
 
-/* A part of the only plane, with a thread of as many events that are only counted. */
-static struct ids_builder *read_part(struct ids_sink *sink, uint32_t plane, uint32_t name, int events) {
+/* A part of the only plane, behind as many threads, with a thread of as many events that are only counted. */
+static struct ids_builder *read_part(struct ids_sink *sink, uint32_t plane, size_t before, uint32_t name, int events) {
     struct ids_sink *part;
     const struct ids_track_info info = {.plane = plane};
     uint32_t track;
-    ck_assert_int_eq(sink->parts->begin(sink, plane, &part, &err), 0);
+    ck_assert_int_eq(sink->parts->begin(sink, plane, before, &part, &err), 0);
     ck_assert_int_eq(part->ops->track(part, &info, &track, &err), 0);
     for (int i = 0; i < events; i++) {
         const struct ids_slice slice = {.start_ps = 10 * i, .duration_ps = 5, .name = name};
@@ -300,17 +300,19 @@ START_TEST(parts_read_in_the_same_memory) {
     ck_assert_int_eq(sink->ops->plane(sink, &info, &plane, &err), 0);
     const struct ids_name_info inner = {.plane = plane, .text = ids_intern_z(sink->strings, "inner")};
     ck_assert_int_eq(sink->ops->name(sink, &inner, &name, &err), 0);
-    parts[0] = read_part(sink, plane, name, 3000);
+    parts[0] = read_part(sink, plane, 0, name, 3000);
     struct ids_assembly *left = builder->idle_of_parts[0];
     ck_assert_ptr_nonnull(left);
     const struct ids_passing *memory = left->at;
     ck_assert_uint_ge(left->room, 3000);
     ck_assert_ptr_null(left->aggregate_of_name); /* its numbers are of the first part's sums */
-    parts[1] = read_part(sink, plane, name, 2000);
+    parts[1] = read_part(sink, plane, 1, name, 2000);
     left = builder->idle_of_parts[0];
     ck_assert_ptr_nonnull(left);
     ck_assert_ptr_eq(left->at, memory);
     ck_assert_ptr_null(builder->idle_of_parts[1]);
+    ck_assert_int_eq(sink->parts->take(sink, &parts[1]->sink, &taken, &err), 0);
+    ck_assert_int_eq(taken, 0); /* its threads would have the numbers of those before them */
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(sink->parts->take(sink, &parts[i]->sink, &taken, &err), 0);
         ck_assert_int_eq(taken, 1);
