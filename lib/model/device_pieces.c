@@ -7,8 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void let_go(struct ids_device_piece *piece) {
+    if (piece->slab)
+        ids_slab_drop(piece->slab, piece->events.at, piece->events.room * sizeof *piece->events.at);
+    else
+        free(piece->events.at);
+    piece->slab = NULL;
+    piece->events = (struct ids_events){0};
+}
+
 void ids_device_pieces_done(struct ids_device_pieces *pieces) {
-    for (size_t p = 0; p < pieces->count; p++) free(pieces->at[p].events.at);
+    for (size_t p = 0; p < pieces->count; p++) let_go(&pieces->at[p]);
     for (size_t n = 0; n < pieces->number_count; n++) ids_part_numbers_free(pieces->numbers[n]);
     free(pieces->numbers);
     free(pieces->at);
@@ -39,7 +48,10 @@ int ids_device_pieces_take(struct ids_device_pieces *pieces, struct ids_device_p
         if (ids_device_pieces_add(pieces, ids_device_in_whole(numbers, from->device), (enum ids_device_list)from->list,
                                   &from->events))
             return -1;
-        pieces->at[pieces->count - 1].numbers = numbers;
+        struct ids_device_piece *piece = &pieces->at[pieces->count - 1];
+        piece->numbers = numbers;
+        piece->slab = from->slab;
+        from->slab = NULL;
     }
     return 0;
 }
@@ -50,8 +62,9 @@ static int is_of_device(const struct ids_event *event) {
     return event->kind == IDS_KIND_OP && event->device != IDS_NONE;
 }
 
-/* How many each device has; all are 0 before. */
-static int count_shares(struct ids_device_pieces *pieces, size_t device_count, const struct ids_events *events) {
+/* How many each device has, where all are 0 before, and together. */
+static int count_shares(struct ids_device_pieces *pieces, size_t device_count, const struct ids_events *events,
+                        size_t *ret_count) {
     if (device_count > pieces->share_room) {
         struct ids_device_share *grown = realloc(pieces->shares, device_count * sizeof *grown);
         if (!grown) return -1;
@@ -59,30 +72,37 @@ static int count_shares(struct ids_device_pieces *pieces, size_t device_count, c
         pieces->shares = grown;
         pieces->share_room = device_count;
     }
-    for (size_t i = 0; i < events->count; i++)
-        if (is_of_device(&events->at[i])) pieces->shares[events->at[i].device].count++;
+    *ret_count = 0;
+    for (size_t i = 0; i < events->count; i++) {
+        if (!is_of_device(&events->at[i])) continue;
+        pieces->shares[events->at[i].device].count++;
+        ++*ret_count;
+    }
     return 0;
 }
 
-/* The piece of the device, with room for its share. */
-static struct ids_device_piece *piece_of(struct ids_device_pieces *pieces, uint32_t device) {
+/* The piece of the device, with room for its share: in the slab, where there is one. */
+static struct ids_device_piece *piece_of(struct ids_device_pieces *pieces, uint32_t device, struct ids_slab *slab) {
     struct ids_device_share *share = &pieces->shares[device];
     if (!share->place) {
-        struct ids_events events = {.at = ids_vec_new(share->count, sizeof *events.at), .room = share->count};
-        if (!events.at || ids_device_pieces_add(pieces, device, IDS_LIST_ACTIVITY, &events)) {
-            free(events.at);
-            return NULL;
-        }
+        struct ids_events none = {0};
+        if (ids_device_pieces_add(pieces, device, IDS_LIST_ACTIVITY, &none)) return NULL;
         share->place = pieces->count;
+        struct ids_device_piece *piece = &pieces->at[share->place - 1];
+        struct ids_event *at =
+            slab ? ids_slab_take(slab, share->count * sizeof *at) : ids_vec_new(share->count, sizeof *at);
+        if (!at) return NULL;
+        piece->slab = slab;
+        piece->events.at = at;
+        piece->events.room = share->count;
     }
     return &pieces->at[share->place - 1];
 }
 
-int ids_device_pieces_divide(struct ids_device_pieces *pieces, size_t device_count, struct ids_events *events,
-                             size_t *ret_staying) {
-    size_t first = pieces->count, staying = 0;
+static int divide(struct ids_device_pieces *pieces, struct ids_slab *slab, struct ids_events *events,
+                  size_t *ret_staying) {
+    size_t staying = 0;
     uint64_t kinds = 0;
-    if (count_shares(pieces, device_count, events)) return -1;
     for (size_t i = 0; i < events->count; i++) {
         const struct ids_event *event = &events->at[i];
         if (!is_of_device(event)) {
@@ -91,14 +111,25 @@ int ids_device_pieces_divide(struct ids_device_pieces *pieces, size_t device_cou
             kinds |= IDS_KINDS(event->kind);
             continue;
         }
-        struct ids_device_piece *piece = piece_of(pieces, event->device);
+        struct ids_device_piece *piece = piece_of(pieces, event->device, slab);
         if (!piece) return -1;
         piece->events.at[piece->events.count++] = *event;
     }
-    for (size_t p = first; p < pieces->count; p++) pieces->shares[pieces->at[p].device] = (struct ids_device_share){0};
     events->kinds = kinds;
     *ret_staying = staying;
     return 0;
+}
+
+int ids_device_pieces_divide(struct ids_device_pieces *pieces, size_t device_count, struct ids_events *events,
+                             size_t *ret_staying) {
+    size_t first = pieces->count, count;
+    if (count_shares(pieces, device_count, events, &count)) return -1;
+    size_t bytes = count * sizeof *events->at;
+    struct ids_slab *slab = bytes >= IDS_SLAB_LEAST_BYTES ? ids_slab_new(bytes) : NULL;
+    int failed = divide(pieces, slab, events, ret_staying);
+    if (slab) ids_slab_close(slab);
+    for (size_t p = first; p < pieces->count; p++) pieces->shares[pieces->at[p].device] = (struct ids_device_share){0};
+    return failed;
 }
 
 /* --- together --------------------------------------------------------------------------------------------------- */
@@ -149,8 +180,7 @@ static void merge(struct ids_device_piece **heap, size_t count, struct ids_event
             to++;
         } while (piece->taken < piece->events.count && (!next || goes_on(piece, next)));
         if (piece->taken == piece->events.count) {
-            free(piece->events.at);
-            piece->events.at = NULL;
+            let_go(piece);
             heap[0] = heap[--count];
         }
         if (count) sift(heap, count, 0);
@@ -163,7 +193,7 @@ static void join_list(void *context, size_t i) {
     size_t piece_count = joining->first[i + 1] - joining->first[i], count = 0, filled = 0;
     struct ids_events *all =
         ids_device_list(&joining->trace->devices[pieces->device], (enum ids_device_list)pieces->list);
-    if (piece_count == 1) {
+    if (piece_count == 1 && !pieces->slab) {
         *all = pieces->events;
         pieces->events = (struct ids_events){0};
         for (size_t e = 0; e < all->count && pieces->numbers; e++) ids_event_to_whole(pieces->numbers, &all->at[e]);

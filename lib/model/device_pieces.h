@@ -7,6 +7,7 @@
 #ifndef IDS_LIB_MODEL_DEVICE_PIECES_H
 #define IDS_LIB_MODEL_DEVICE_PIECES_H
 
+#include "lib/base/slab.h"
 #include "lib/model/part_numbers.h"
 
 struct ids_device_piece {
@@ -14,6 +15,7 @@ struct ids_device_piece {
     uint32_t list; /* enum ids_device_list */
     size_t number; /* in the order in which they came */
     struct ids_events events;
+    struct ids_slab *slab;                  /* that they lie in; NULL: memory of their own */
     size_t taken;                           /* of them, when they are put together */
     const struct ids_part_numbers *numbers; /* that its events get then; NULL: they have them */
 };
