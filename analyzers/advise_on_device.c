@@ -149,6 +149,7 @@ void ids_advise_on_cores_before_waits(struct ids_adviser *adviser, size_t from) 
     if (told == report->advice_count) return; /* without memory */
     if (told < from) return;                  /* it is before all else */
     report->advice[told].what = program_waits;
+    report->advice[told].takes_ps = report->advice[from].saves_ps; /* before that wait, and nothing that saves more */
     ids_adviser_move(adviser, told, from);
 }
 

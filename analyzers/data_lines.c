@@ -70,16 +70,19 @@ static void join_lines(const struct lines *lines) {
     }
 }
 
-/* The one line that moves data that way; NULL: none does, or several do. */
+/* The one line that moves data that way, beside which others have a tenth of that time at most; NULL: none does, or
+ * several do. */
 static struct ids_piece *only_line(const struct lines *lines, enum way way) {
+    enum { OF_OTHERS = 10 };
     struct ids_piece *only = NULL;
+    int64_t all_ps = 0;
     for (size_t i = 0; i < lines->count; i++) {
         struct ids_piece *piece = &lines->pieces->at[i];
         if (way_of(lines, piece) != way || !piece->most->where) continue;
-        if (only) return NULL;
-        only = piece;
+        ids_sum(&all_ps, piece->time_ps);
+        if (!only || piece->time_ps > only->time_ps) only = piece;
     }
-    return only;
+    return only && only->time_ps >= all_ps - all_ps / OF_OTHERS ? only : NULL;
 }
 
 /* Copies whose line is not known, or is that one; an op's own (offloaded arrays) are another cause. */

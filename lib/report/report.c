@@ -209,12 +209,17 @@ void ids_report_advice_at(struct ids_report *report, const struct ids_advice *ad
     report->advice[place] = added;
 }
 
+/* -1: nobody knows, and its place is no matter of that. */
+static int64_t saves_at_most(const struct ids_advice *advice) {
+    return advice->saves_ps >= 0 ? advice->saves_ps : advice->takes_ps > 0 ? advice->takes_ps : -1;
+}
+
 void ids_report_advice_by_saving(struct ids_report *report) {
     for (size_t i = 1; i < report->advice_count; i++) {
-        for (size_t at = i, before = i; report->advice[at].saves_ps >= 0 && before-- > 0;) {
+        for (size_t at = i, before = i; saves_at_most(&report->advice[at]) >= 0 && before-- > 0;) {
             struct ids_advice earlier = report->advice[before];
-            if (earlier.saves_ps < 0) continue;
-            if (earlier.saves_ps >= report->advice[at].saves_ps) break;
+            if (saves_at_most(&earlier) < 0) continue;
+            if (saves_at_most(&earlier) >= saves_at_most(&report->advice[at])) break;
             report->advice[before] = report->advice[at];
             report->advice[at] = earlier;
             at = before;

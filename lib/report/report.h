@@ -252,7 +252,7 @@ struct ids_value *ids_report_rows(struct ids_report *report, struct ids_table *t
 void ids_report_advice(struct ids_report *report, const struct ids_advice *advice);
 /* Before the one that is there now; behind all where there are fewer. */
 void ids_report_advice_at(struct ids_report *report, const struct ids_advice *advice, size_t place);
-/* Orders what has a known saving by it, the most first; what has none keeps its place. */
+/* Orders by what it saves, or takes where that is unknown, the most first; of what neither is known keeps its place. */
 void ids_report_advice_by_saving(struct ids_report *report);
 void ids_report_diag(struct ids_report *report, int severity, const char *id, const char *text, int64_t offset,
                      uint64_t count);

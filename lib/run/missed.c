@@ -88,6 +88,22 @@ static int is_once(const struct ids_missed_step *steps, size_t count, const stru
     return found < 2;
 }
 
+/* sys.getswitchinterval(), which hardly any program sets. */
+static int begin_at_switch_interval(const struct ids_missed_step *steps, size_t count) {
+    enum { MS = 1000000, INTERVAL_NS = 5 * MS, EARLY_NS = MS / 10, LEAST = 10, SHARE = 10 };
+    size_t below = 0, above = 0, at = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t longer_ns = steps[i].longer_ns;
+        if (longer_ns < MS) continue;
+        if (steps[i].took_ns - longer_ns > MS)
+            return 0; /* what is slow begins with one step more: the gap is no sign */
+        below += longer_ns < INTERVAL_NS - EARLY_NS;
+        above += longer_ns >= INTERVAL_NS - EARLY_NS;
+        at += longer_ns >= INTERVAL_NS - EARLY_NS && longer_ns < INTERVAL_NS + MS;
+    }
+    return above >= LEAST && below * SHARE <= above && at * SHARE >= above;
+}
+
 /* The window may have left the history: then the report tells how long its steps took. */
 static int is_in_window(const struct ids_missed_step *steps, size_t count, int64_t took_ns,
                         const struct ids_report *report) {
@@ -118,6 +134,7 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
         if (steps[i].number >= 0 && steps[i].number == number_of(report, "steps.left_out")) missed.is_opening = 1;
     }
     if (is_in_window(steps, count, missed.took_ns / 2, report)) return 0;
+    missed.is_of_lock = begin_at_switch_interval(steps, count);
     *ret_missed = missed;
     return 1;
 }
@@ -175,7 +192,8 @@ static double turn_of_others(const struct ids_missed *missed) {
 /* The machine had no core left for at least half as much of the run as the slow steps take of it, and sharing it
  * explains how long they take. */
 static int is_of_others(const struct ids_missed *missed) {
-    return !is_of_garbage(missed) && !is_of_compiling(missed) && is_by_share(missed, turn_of_others(missed)) &&
+    return !is_of_garbage(missed) && !is_of_compiling(missed) && !missed->is_of_lock &&
+           is_by_share(missed, turn_of_others(missed)) &&
            missed->busy * 2 >= (double)missed->longer_ns / (double)missed->total_ns;
 }
 
@@ -204,8 +222,9 @@ static const char *what_to_do(const struct ids_missed *missed, int has_opening, 
         return " - keep shapes, dtypes and static arguments the same from step to step (pad), and jit a function once, "
                "outside the loop; why it is compiled again: idsprof capture --when 'step > 2x'";
     if (!is_of_others(missed))
-        return ids_report_text(report, "; none like these is measured here%s - record one%s: idsprof capture %s",
+        return ids_report_text(report, "; none like these is measured here%s%s - record one%s: idsprof capture %s",
                                has_opening ? ", and the one that opened the window not whole" : "",
+                               missed->is_of_lock ? "; another thread of the program may have Python's lock" : "",
                                has_opening ? " whole" : "", how_to_record(missed));
     return ids_report_text(report,
                            ", while other processes had %s of the machine's cores - run it without them; should steps "
@@ -281,6 +300,11 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
         ids_report_text(report, "the slow steps lose %s, half of it in steps of %s and more, of %s; %s",
                         say_time(report, missed->longer_ns), say_time(report, missed->took_ns),
                         say_time(report, missed->total_ns), say_judged(missed, report));
+    if (missed->is_of_lock && !is_of_garbage(missed) && !is_of_compiling(missed) && !rhythm)
+        evidence = ids_report_text(report,
+                                   "%s; they begin to lose at 5 ms, for which a thread waits for Python's lock while "
+                                   "another one computes",
+                                   evidence);
     int is_theirs = !rhythm && is_of_others(missed);
     if (is_theirs)
         evidence = ids_report_text(report, "%s; all cores were busy for %s of the run%s", evidence,

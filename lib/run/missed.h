@@ -38,6 +38,7 @@ struct ids_missed {
     int64_t in_rhythm_ns;
     int is_rhythm;  /* that is at least half of longer_ns, and took_ns is of these alone */
     int is_opening; /* the step that the window opened with, which is in no mean, is as slow as that */
+    int is_of_lock; /* they begin to lose at Python's switch interval: see ids_missed_tell */
     /* For which share of the run all cores were busy, and what share of them other processes had then (machine_load.h);
      * the caller's to set, 0: not known. */
     double busy, others;
@@ -54,7 +55,10 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
  * first piece, where they have none and the machine was so busy that others may have made them slow. Who has a share s
  * of the cores makes others take up to about 1 / (1 - s) times as long, and wait for s / (1 - s) turns of some
  * milliseconds: what is more than twice the first and the second is not theirs, nor what collections of garbage or
- * compilations have at least half of, which is said. Sets the property steps.missed_share, by which a comparison
+ * compilations have at least half of, which is said. Nor is it theirs where of steps of less than a millisecond those
+ * that lose more than one begin to lose at 5 ms: nine tenths lose that or more, and a tenth of these no more than one
+ * above it. For that long a thread waits for Python's lock before it asks for it, while another one computes; who waits
+ * for a core loses one millisecond as often as five. Sets the property steps.missed_share, by which a comparison
  * knows. */
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report);
 /* The same of steps with which a turn of the loop ends (rhythm->turn), where none is measured; `text` is what

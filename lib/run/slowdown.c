@@ -223,6 +223,7 @@ static void warn_of_compute(const char *found, int64_t step_ns, struct ids_repor
 static void lower_savings(double times, int64_t usual_ns, const char *which, struct ids_report *report) {
     for (size_t i = 0; i < report->advice_count; i++) {
         struct ids_advice *advice = &report->advice[i];
+        advice->takes_ps = (int64_t)((double)advice->takes_ps / times);
         if (!is_saving(advice)) continue;
         advice->saves_ps = (int64_t)((double)advice->saves_ps / times);
         advice->evidence =

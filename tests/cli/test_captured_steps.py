@@ -285,9 +285,9 @@ def slow_in(folder):
             len(advice) + sum(diag['id'] == 'steps.rhythm' for diag in found['diag']), 'calls that only launch a step' in report(folder))
 
 
-def with_rhythm(name, period):
+def with_rhythm(name, period, on_cpu=False):
     """20 steps in a window, 100 to 119, that dispatch for 0.9 of 1 ms; but step 110 takes input for 30 ms. By the history such a step comes
-    each `period` steps, or in those of a list."""
+    each `period` steps, or in those of a list. On a CPU they wait for a device that works for 0.4 ms, and whose threads lack cores."""
     slow = period if isinstance(period, list) else range(110 % period, 400, period)
     folder = ROOT / name
     path = folder / 'plugins' / 'profile' / 'now' / 'h.mini'
@@ -296,13 +296,20 @@ def with_rhythm(name, period):
     (folder / 'idsprof.json').write_text('{}')
     device, host, at = [], [], 0
     for number in range(100, 120):
-        what, length = ('Iterator::Model', 30000) if number == 110 else ('PjitFunction(f)', 900)
-        launch = at + 20 + length
-        host += [f'{at + 10}us {length}us {what}', f'{at + 10}us 1us Inner', f'{launch}us 1us cudaLaunchKernel correlation_id={number}',
-                 f'{at}us {length + 122}us train step_num={number} _r=1']
-        device.append(f'{launch + 2}us 100us k correlation_id={number}')
-        at = launch + 102
-    path.write_text('\n'.join(['idsprof-mini 1', 'host h', 'plane /device:GPU:0', 'line 1 "Stream #1"', *device, 'plane /host:CPU', 'line 9 t', *host]) + '\n')
+        what, length = ('Iterator::Model', 30000) if number == 110 else ('CommonPjRtBuffer::Await', 500) if on_cpu else ('PjitFunction(f)', 900)
+        launch, work = at + 20 + length, 400 if on_cpu else 100
+        launched = f'"CommonPjRtLoadedExecutable::Execute (jit_f)" run_id={number}' if on_cpu else f'cudaLaunchKernel correlation_id={number}'
+        host += [f'{at + 10}us {length}us {what}', f'{at + 10}us 1us Inner', f'{launch}us 1us {launched}',
+                 f'{at}us {length + work + 22}us train step_num={number} _r=1']
+        device.append(f'{launch + 2}us {work}us ' + (f'dot.2 hlo_op=dot.2 hlo_module=jit_f run_id={number}' if on_cpu else f'k correlation_id={number}'))
+        at = launch + work + 2
+    stacks = ['plane /host:idsprof.stacks sampling_period_ns=10000 others_ran_ns=36000 others_waited_ns=64000', 'line 9 python/9',
+              f'0us {at}us "$./train.py:12 main"']
+    if on_cpu:
+        lines = ['hlo module=jit_f name=dot.2 opcode=dot', 'plane /host:CPU', 'line 1 worker', *device, 'line 9 t', *host, *stacks]
+    else:
+        lines = ['plane /device:GPU:0', 'line 1 "Stream #1"', *device, 'plane /host:CPU', 'line 9 t', *host]
+    path.write_text('\n'.join(['idsprof-mini 1', 'host h', *lines]) + '\n')
     begins = [0]
     for number in range(400):
         begins.append(begins[-1] + (31000000 if number in slow else 1022000))
@@ -322,6 +329,11 @@ same('the window has a whole period: what its long step takes comes first', firs
 same('one step of a longer period stands behind what most steps have', first_of(with_rhythm('longer', 40)), ('host.dispatch', False))
 FEW, MANY = ([110] + [number for number in range(400) if number * number * 7 % 401 < below and not 90 < number < 130] for below in (25, 70))
 same('slow steps without a rhythm are a sixth of the run: what one loses is no chance', first_of(with_rhythm('many_slow', MANY)), ('host.input', True))
+ON_CPU = [[[piece.get('account'), piece['explain']] for piece in json.loads(report(with_rhythm(name, slow, True), '--json', '--no-cache'))['advice'][:2]]
+          for name, slow in (('few_on_cpu', FEW), ('many_on_cpu', MANY))]
+CORES, INPUT, SYNC = [None, 'device.no_core_share'], ['host.input', 'host.input'], ['host.sync', 'host.sync']
+same('a lack of cores is before the wait that it explains, which is before what may be chance; and not before what is none', ON_CPU,
+     [[CORES, SYNC], [INPUT, CORES]])
 told = json.loads(report(with_rhythm('many_told', MANY), '--json'))['advice'][0]['evidence']
 same('what of it is sure', re.search(r'; its size is unsure, because the window has few steps; (\d+) of .* (\d+) other steps', told).groups(),
      (str(sum(number > 9 for number in MANY) - 1), '370'))

@@ -375,6 +375,51 @@ START_TEST(short_on_a_busy_machine) {
 }
 END_TEST
 
+/* 20 steps of 100 lose 5 ms and more, and `early` of the others 2 ms. */
+static void wait_from(int64_t least_ns, int early) {
+    set(few, 0);
+    for (int i = 0; i < 20; i++) steps[2 * i].longer_ns = least_ns + i * 400000;
+    for (int i = 0; i < early; i++) steps[90 + i].longer_ns = 2000000;
+    for (int i = 0; i < STEPS; i++) steps[i].took_ns += steps[i].longer_ns;
+}
+
+static int is_of_others(void) {
+    ck_assert_int_eq(find(), 1);
+    missed.busy = 1;
+    missed.others = 0.8;
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 5, .what = "a"});
+    ids_missed_tell(&missed, NULL, &report);
+    return strstr(report.advice[1].what, "run it without them") != NULL;
+}
+
+/* Who waits for a core loses two milliseconds as often as six, and who waits for Python's lock five and more. */
+START_TEST(of_the_lock) {
+    wait_from(4900000, 2);
+    ck_assert_int_eq(is_of_others(), 0);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what,
+                                 "none like these is measured here; another thread of the program "
+                                 "may have Python's lock - record one: "));
+    ck_assert_ptr_nonnull(strstr(report.advice[0].evidence,
+                                 "; they begin to lose at 5 ms, for which a thread waits for Python's lock while "
+                                 "another one computes"));
+    wait_from(4900000, 3);
+    ck_assert_int_eq(is_of_others(), 1);
+    ck_assert_ptr_null(strstr(report.advice[1].evidence, "lock"));
+    wait_from(5300000, 0); /* 5.3 and 5.7 ms */
+    ck_assert_int_eq(is_of_others(), 0);
+    wait_from(5700000, 0); /* one of 20 */
+    ck_assert_int_eq(is_of_others(), 1);
+    wait_from(5000000, 0);
+    steps[2].took_ns++; /* a usual step is longer than a millisecond */
+    ck_assert_int_eq(is_of_others(), 1);
+    wait_from(5000000, 0);
+    for (int i = 0; i < 11; i++) steps[2 * i].longer_ns = 0, steps[2 * i].took_ns = 1000000; /* too few */
+    steps[22].took_ns -= 4200000, steps[22].longer_ns -= 4200000;
+    ck_assert_int_eq(is_of_others(), 1);
+    ids_report_done(&report);
+}
+END_TEST
+
 START_TEST(of_garbage) {
     static const char *const what =
         "3 of 100 steps are slow, such as steps 12, 31 and 80, and lose 23.1 % of the run's time, 60.0 % of it in "
@@ -402,16 +447,19 @@ START_TEST(of_garbage) {
 }
 END_TEST
 
-/* 3, unknown, 20, 3 (another), unknown, 7 */
+/* 3, unknown, 20, 3 (another), unknown, 7, and one that takes 8 */
 START_TEST(advice_by_saving) {
-    static const int64_t savings[] = {3, -1, 20, 3, -1, 7}, wanted[] = {20, -1, 7, 3, -1, 3};
-    static const char *const names[] = {"a", "b", "c", "d", "e", "f"}, *const order[] = {"c", "b", "f", "a", "e", "d"};
+    enum { COUNT = 7 };
+    static const int64_t savings[COUNT] = {3, -1, 20, 3, -1, 7, -1}, takes[COUNT] = {0, 0, 0, 0, 0, 0, 8},
+                         wanted[COUNT] = {20, -1, -1, 7, -1, 3, 3};
+    static const char *const names[COUNT] = {"a", "b", "c", "d", "e", "f", "g"}, *const order[COUNT] = {
+                                                                                     "c", "b", "g", "f", "e", "a", "d"};
     struct ids_report all;
     ids_report_init(&all);
-    for (size_t i = 0; i < 6; i++)
-        ids_report_advice(&all, &(struct ids_advice){.saves_ps = savings[i], .what = names[i]});
+    for (size_t i = 0; i < COUNT; i++)
+        ids_report_advice(&all, &(struct ids_advice){.saves_ps = savings[i], .takes_ps = takes[i], .what = names[i]});
     ids_report_advice_by_saving(&all);
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < COUNT; i++) {
         ck_assert_int_eq(all.advice[i].saves_ps, wanted[i]);
         ck_assert_str_eq(all.advice[i].what, order[i]);
     }
@@ -421,4 +469,5 @@ END_TEST
 
 IDS_RUN_SUITE("missed", test_found, test_once, test_compiled, test_little_of_the_run, test_measured,
               test_before_the_history, few_lose_the_time, test_rhythm, test_turn, test_told,
-              test_told_behind_the_opening, on_a_busy_machine, short_on_a_busy_machine, of_garbage, advice_by_saving)
+              test_told_behind_the_opening, on_a_busy_machine, short_on_a_busy_machine, of_the_lock, of_garbage,
+              advice_by_saving)

@@ -136,7 +136,8 @@ START_TEST(test_told) {
     slowdown = (struct ids_slowdown){.recorded_ns = 1484000, .usual_ns = 742000, .around = 40, .side = "around"};
     ids_report_advice(&report, &(struct ids_advice){.saves_ps = 1040000000, .per_step = 1, .evidence = "most"});
     ids_report_advice(&report, &(struct ids_advice){.saves_ps = 1040000000, .evidence = "most"}); /* of the window */
-    ids_report_advice(&report, &(struct ids_advice){.saves_ps = -1, .per_step = 1, .evidence = "most"});
+    ids_report_advice(&report,
+                      &(struct ids_advice){.saves_ps = -1, .takes_ps = 700, .per_step = 1, .evidence = "most"});
     ids_report_advice(&report, &(struct ids_advice){.saves_ps = 3000000000, .per_step = 1, .evidence = "most"});
     ids_slowdown_tell(&slowdown, &report);
     ck_assert_str_eq(ids_report_find_property(&report, "recording")->text,
@@ -148,6 +149,7 @@ START_TEST(test_told) {
     ck_assert_int_eq(report.advice[1].saves_ps, 1040000000);
     ck_assert_str_eq(report.advice[1].evidence, "most");
     ck_assert_int_eq(report.advice[2].saves_ps, -1);
+    ck_assert_int_eq(report.advice[2].takes_ps, 350);
     ck_assert_int_eq(report.advice[3].saves_ps, 550990099); /* a step longer than the usual one */
     ids_report_done(&report);
     record(1000, 1000, 1000, 1000);
