@@ -172,6 +172,8 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const st
     const struct ids_ranks ranks = ids_ranks_of(analysis->trace);
     about.lacks_ranks = ranks.read < ranks.all;
     about.mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0;
+    about.a_step =
+        entry && analysis->steps.count ? entry->intervals / (analysis->steps.count * analysis->busy_count) : 0;
     about.work_ps = adviser->pieces.work_ps;
     about.donates = entry && donates(analysis->trace, entry->op);
     about.is_mixed = entry && entry->is_mixed;

@@ -199,6 +199,15 @@ static int fetches(const struct ids_circumstances *about) {
     return has_any(about->culprit, names) || (about->culprit && !strncmp(about->culprit, "np.asarray", 10));
 }
 
+/* A wait for the device is one stretch that ends when it is woken, which takes some microseconds at least. One that is
+ * cut into hundreds of shorter ones looks at hundreds of arrays, and none of them lets it wait. */
+static int goes_through_many(const struct ids_circumstances *about) {
+    enum { MANY = 100 };
+    const int64_t short_ps = 10000000;
+    return about->framework == IDS_JAX && about->culprit && !strcmp(about->culprit, "block_until_ready") &&
+           about->a_step >= MANY && about->mean_ps < short_ps;
+}
+
 static int fetches_mostly(const struct ids_circumstances *about) {
     return about->fetches_mostly;
 }
@@ -448,6 +457,10 @@ static const struct sentence {
       "prepare more ahead on other threads, or make loading cheaper"}},
     {IDS_HOST_SYNC, comes_back, ROUND_TRIP, KEEP_THERE},
     {IDS_HOST_SYNC, fetches_mostly, "The device waits while results are fetched to the host", {FETCH_LESS}},
+    {IDS_HOST_SYNC, goes_through_many, "A wait goes through hundreds of arrays, one after another",
+     {"put them (leaves of trees) into fewer, larger ones: each of them costs time in each launch too; or wait for one "
+      "result of the program, because all of them are ready together",
+      NULL, NULL, NULL}},
     {IDS_HOST_SYNC, NULL, "The host waits for the device before it launches more",
      {"keep results on the device (no float(), np.asarray or block_until_ready in each step) and read metrics every "
       "n steps",

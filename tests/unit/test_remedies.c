@@ -80,6 +80,14 @@ static const struct {
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "open", .where = "a.py:6"}, "under jit"},
     {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "CommonPjRtBuffer::Await"}, "block_until_ready"},
     /* the same data goes to the host and comes back, whichever way takes longer */
+    /* hundreds of arrays that are ready are no wait for a device, and hundreds of waits for it are no such arrays */
+    {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "block_until_ready", .a_step = 100, .mean_ps = 9999999},
+     "hundreds of arrays"},
+    {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "block_until_ready", .a_step = 99, .mean_ps = 9999999},
+     "!hundreds"},
+    {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "block_until_ready", .a_step = 100, .mean_ps = 10000000},
+     "!hundreds"},
+    {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "float", .a_step = 100, .mean_ps = 9999999}, "!hundreds"},
     {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "asarray", .fetches_mostly = 1}, "are fetched to the host"},
     {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "asarray", .fetches_mostly = 1}, "copy_to_host_async"},
     {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "asarray"}, "!fetched"},
