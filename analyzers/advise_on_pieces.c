@@ -43,6 +43,17 @@ static const char *say_recurrence(const struct ids_adviser *adviser, const struc
     return ids_report_text(adviser->report, "%s (most in step %" PRId64 ")", count, number_of(adviser, recurs->most));
 }
 
+/* "; so has step 3, which opened the window and is in no mean: with it, it is 68.48 ms a step" */
+static const char *say_opening(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    int64_t has_ps = ids_adviser_opening_has(adviser, piece);
+    if (!has_ps) return "";
+    return ids_report_text(adviser->report,
+                           "; so has step %" PRId64
+                           ", which opened the window and is in no mean: with it, it is %s a step",
+                           adviser->analysis->steps.left_out,
+                           ids_say_time(adviser, ids_sat_add(piece->time_ps, has_ps) / (adviser->pieces.steps + 1)));
+}
+
 /* The device that the others wait for has twice their compute in the mean, or more: it is the one, however often the
  * host lets another one come last. */
 static int has_more_work(const struct ids_adviser *adviser, const struct ids_piece *piece) {
@@ -410,7 +421,7 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
     int64_t others_ps = ids_adviser_per_step(adviser, piece->others_ps);
     const char *culprit = ids_adviser_text(adviser, most->culprit);
     return ids_report_text(
-        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
+        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
         ids_say_time(adviser, ids_adviser_per_step(adviser, piece->time_ps)), adviser->pieces.steps ? " a step" : "",
         ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
         adviser->pieces.steps ? "the step" : "the window",
@@ -418,7 +429,7 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
             ? ids_report_text(adviser->report, " of %s", ids_adviser_device(adviser, adviser->pieces.decider))
             : "",
         say_both_ways(adviser, piece), say_parts(adviser, piece), say_callers(adviser, piece),
-        say_recurrence(adviser, &piece->recurs),
+        say_recurrence(adviser, &piece->recurs), say_opening(adviser, piece),
         rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
                                ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                say_straggler(adviser, piece, rank))

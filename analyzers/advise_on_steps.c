@@ -69,6 +69,10 @@ void ids_advise_on_time_outside(struct ids_adviser *adviser) {
                         ids_say_metric(adviser, "idle.longest")));
 }
 
+static int is_same(const char *culprit, const char *other) {
+    return culprit && other ? !strcmp(culprit, other) : culprit == other;
+}
+
 /* The row of the longest gap in the step that the window opened with which is the program's own; -1: there is none. */
 static int64_t find_opening_gap(const struct ids_adviser *adviser, const struct ids_table *gaps) {
     const struct ids_steps *steps = &adviser->analysis->steps;
@@ -86,9 +90,8 @@ static int is_in_pieces(const struct ids_adviser *adviser, const char *account, 
     const struct ids_pieces *pieces = &adviser->pieces;
     for (size_t i = 0; i < pieces->count; i++) {
         const struct ids_piece *piece = &pieces->at[i];
-        const char *of = ids_adviser_text(adviser, piece->most->culprit);
         if (piece->time_ps >= pieces->time_ps / 10 && !strcmp(ids_account_id(piece->account), account) &&
-            (of && culprit ? !strcmp(of, culprit) : of == culprit))
+            is_same(ids_adviser_text(adviser, piece->most->culprit), culprit))
             return 1;
     }
     return 0;

@@ -181,13 +181,38 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const st
     return ids_remedy_of(&about);
 }
 
+static int is_same(const char *text, const char *other) {
+    return text && other ? !strcmp(text, other) : text == other;
+}
+
+int64_t ids_adviser_opening_has(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_steps *steps = &adviser->analysis->steps;
+    const struct ids_table *gaps = ids_report_find_table(adviser->report, "gaps");
+    const char *account = ids_account_id(piece->account), *culprit = ids_adviser_text(adviser, piece->most->culprit),
+               *key = adviser->analysis->busy[adviser->pieces.decider].device->key;
+    if (!steps->has_left_out || !steps->count || !gaps || ids_waits_for_core(culprit)) return 0;
+    if (!ids_recurs_in_few(&piece->recurs, steps->count)) return 0;
+    int start = ids_table_column(gaps, "start"), duration = ids_table_column(gaps, "duration"),
+        device = ids_table_column(gaps, "device"), of = ids_table_column(gaps, "account"),
+        whose = ids_table_column(gaps, "culprit");
+    int64_t until_ps = steps->at[0].start_ps - adviser->analysis->first_ps, has_ps = 0;
+    for (size_t row = 0; row < gaps->row_count; row++) {
+        if (ids_table_cell(gaps, row, start)->i < until_ps && is_same(ids_table_cell(gaps, row, device)->text, key) &&
+            is_same(ids_table_cell(gaps, row, of)->text, account) &&
+            is_same(ids_table_cell(gaps, row, whose)->text, culprit))
+            ids_sum(&has_ps, ids_table_cell(gaps, row, duration)->i);
+    }
+    return has_ps >= piece->recurs.most_ps / 4 ? has_ps : 0;
+}
+
 int64_t ids_adviser_chance(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     size_t steps = adviser->analysis->steps.count;
     int64_t saves_ps = ids_adviser_per_step(adviser, piece->time_ps);
     struct ids_circumstances about = {.account = piece->account,
                                       .culprit = ids_adviser_text(adviser, piece->most->culprit),
                                       .where = ids_adviser_text(adviser, piece->most->where)};
-    if (piece->recurs.steps == 1 && ids_recurs_in_few(&piece->recurs, steps)) return saves_ps;
+    int is_of_one = piece->recurs.steps == 1 && ids_recurs_in_few(&piece->recurs, steps);
+    if (is_of_one && !ids_adviser_opening_has(adviser, piece)) return saves_ps;
     if (!ids_remedy_is_for_hold_up(&about)) return 0;
     return (int64_t)(ids_recurs_by_chance(&piece->recurs, steps) * (double)saves_ps);
 }

@@ -62,8 +62,12 @@ int ids_adviser_works_nearly_always(const struct ids_adviser *adviser);
 /* The caller says the account, its time, and what only it knows; the run and the entry (NULL: none) tell the rest. */
 struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry,
                                      struct ids_circumstances about);
-/* Of what the piece would save, what may be chance: all of what one step alone has, and of what held the program up
- * ids_recurs_by_chance. What the program does in several steps is no chance. */
+/* Of what comes in few steps: for how long the step that the window opened with, which is in no mean, left the deciding
+ * device idle for the same; one of few more is a good part of it. 0: it does not come there, or for less than a quarter
+ * of what the step with the most has. A lack of cores there may be what recording began with. */
+int64_t ids_adviser_opening_has(const struct ids_adviser *adviser, const struct ids_piece *piece);
+/* Of what the piece would save, what may be chance: all of what one step alone has, the one that the window opened with
+ * too, and of what held the program up ids_recurs_by_chance. What the program does in several steps is no chance. */
 int64_t ids_adviser_chance(const struct ids_adviser *adviser, const struct ids_piece *piece);
 /* Of what only the first step does. */
 int ids_is_warm_up(const struct ids_adviser *adviser, const struct ids_piece *piece);
