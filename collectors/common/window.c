@@ -200,10 +200,8 @@ static enum ids_window_action step_while_open(struct ids_window *window, struct 
     return IDS_NOTHING;
 }
 
-/* What is left of the plan's steps behind the first one, which is in no mean, becomes whole turns of the loop. */
 static int64_t whole_turns(int64_t steps, int64_t every) {
-    int64_t turns = steps > 1 ? (steps - 1 + every - 1) / every : 0;
-    return turns ? turns * every + 1 : steps;
+    return (steps + every - 1) / every * every;
 }
 
 static enum ids_window_action step_while_waiting(struct ids_window *window, int64_t now_ns, int index, int64_t number) {
@@ -216,7 +214,8 @@ static enum ids_window_action step_while_waiting(struct ids_window *window, int6
     window->leader = index;
     window->begun_ns = now_ns;
     open_now(window, IDS_BY_STEP, warm);
-    if (every > 1) window->steps = whole_turns(window->steps, every);
+    /* The first one is in no mean. */
+    if (every > 1 && window->steps > 1) window->steps = whole_turns(window->steps - 1, every) + 1;
     if (!warm) count_in(window, &window->feeders[index], number);
     return IDS_OPEN;
 }
@@ -310,10 +309,13 @@ enum ids_window_action ids_window_trigger(struct ids_window *window, const struc
     int may = window->state == IDS_WAITING || (window->state == IDS_DONE && !window->over && !window->plan.trigger);
     if (!may) return IDS_NOTHING;
     open_now(window, IDS_BY_TRIGGER, 0);
-    /* Who says one of them says when it ends. */
+    /* Who says one of them says when it ends. Else it holds whole turns, wherever in one it begins: the step that runs
+     * now is not in it. */
     if (wish->steps >= 0 || wish->duration_ns >= 0) {
         window->steps = wish->steps >= 0 ? wish->steps : 0;
         window->duration_ns = wish->duration_ns >= 0 ? wish->duration_ns : 0;
+    } else if (!window->annotated && window->turn_every > 1) {
+        window->steps = whole_turns(window->steps, window->turn_every);
     }
     return IDS_OPEN;
 }

@@ -27,7 +27,8 @@
  * history. `turns` counts how often another program took that over for good (turns.h). Where another function took over
  * from one whose calls had opened the one window of a plan, that was of what initialises: the loop gets a window too.
  * Where the caller says which call of a turn of the loop comes, a window that a step opens holds whole turns: it opens
- * with the last call of one, whose step is in no mean, and ends with the last call of another.
+ * with the last call of one, whose step is in no mean, and ends with the last call of another. One that a trigger opens
+ * without saying how long begins where it is, and holds as many calls as whole turns have.
  */
 #ifndef IDS_COLLECTORS_COMMON_WINDOW_H
 #define IDS_COLLECTORS_COMMON_WINDOW_H

@@ -118,17 +118,32 @@ const char *ids_captured_steps_differ(const struct ids_run_files *run, struct id
     return text;
 }
 
-/* " (the 4 that are measured are 1 turn)": what the means are of. */
-static const char *say_turns(struct ids_report *report, int64_t every) {
+/* Of the measured steps those with which the function of the turn comes; -1: nobody knows. */
+static int64_t count_ends(const struct ids_report *report, int64_t every, int64_t place) {
+    int64_t first = number_of(report, "steps.first"), last = number_of(report, "steps.last"),
+            left_out = number_of(report, "steps.left_out"), count = 0;
+    if (place < 0 || first < 0 || last < first || last - first > INT32_MAX) return -1;
+    for (int64_t number = first; number <= last; number++) count += number != left_out && number % every == place;
+    return count;
+}
+
+/* " (the 4 that are measured are 1 turn)", " (the 4 that are measured are 4 of the 10 of a turn, apply with none of
+ * them)": what the means are of. */
+static const char *say_turns(struct ids_report *report, const char *turn, int64_t every, int64_t place) {
     const struct ids_metric *found = ids_report_find(report, "steps.count", NULL);
     if (!found || found->value.missing) return "";
     const struct ids_value *left_out = ids_report_find_property(report, "steps.left_out");
     int64_t count = found->value.i - (left_out && !left_out->missing && left_out->i >= 0);
     if (count < 1) return "";
-    if (count % every)
-        return ids_report_text(report, " (the %lld that are measured are no whole turns)", (long long)count);
-    return ids_report_text(report, " (the %lld that are measured are %s)", (long long)count,
-                           IDS_COUNTED(count / every, "turn"));
+    int64_t rest = count % every, ends = count_ends(report, every, place);
+    const char *turns = count < every ? "" : IDS_COUNTED(count / every, "turn"), *part = "", *with = "";
+    if (rest)
+        part = ids_report_text(report, "%s%lld of the %lld of %s", *turns ? " and " : "", (long long)rest,
+                               (long long)every, *turns ? "another" : "a turn");
+    if (rest && ends >= 0)
+        with = ids_report_text(report, ", %s with %s of them", turn,
+                               ends ? ids_report_text(report, "%lld", (long long)ends) : "none");
+    return ids_report_text(report, " (the %lld that are measured are %s%s%s)", (long long)count, turns, part, with);
 }
 
 /* Steps that are calls may be parts of a turn of the loop. */
@@ -140,12 +155,13 @@ static void describe_turn(const struct ids_run_files *run, struct ids_report *re
     if (run->number || !name || name->missing || !name->text || strncmp(name->text, "call of ", 8) != 0) return;
     const char *turn = captured(run, &seen, &window) ? ids_seen_turn(&seen.processes[0], &every) : NULL;
     if (turn)
-        ids_report_property(
-            report, "turn",
-            ids_text_value(ids_report_text(report,
-                                           "%s comes with one of %lld steps%s: idsprof capture --step-executable "
-                                           "'^%s$' counts turns of the loop",
-                                           turn, (long long)every, say_turns(report, every), turn)));
+        ids_report_property(report, "turn",
+                            ids_text_value(ids_report_text(
+                                report,
+                                "%s comes with one of %lld steps%s: idsprof capture --step-executable "
+                                "'^%s$' counts turns of the loop",
+                                turn, (long long)every,
+                                say_turns(report, turn, every, ids_seen_turn_place(&seen.processes[0])), turn)));
     ids_seen_done(&seen);
 }
 

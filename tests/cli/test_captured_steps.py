@@ -369,7 +369,15 @@ hello.write_text(''.join(json.dumps(line, separators=(',', ':')) + '\n' for line
 TURN = "apply comes with one of 4 steps (the %d that are measured are %s): idsprof capture --step-executable '^apply$' counts turns of the loop"
 same('a turn has four calls', TURN % (8, '2 turns') in ' '.join(report(marks).split()), True)
 hello.write_text(hello.read_text().replace('"value":"4"', '"value":"3"'))
-same('eight are no whole turns of three', '(the 8 that are measured are no whole turns)' in ' '.join(report(marks, '--no-cache').split()), True)
+PART = 'apply comes with one of 3 steps (the 8 that are measured are 2 turns and 2 of the 3 of another%s): '
+same('eight are no whole turns of three', PART % '' in ' '.join(report(marks, '--no-cache').split()), True)
+said_of_turn = hello.read_text()
+FACT = '\n{"t":2,"event":"said","collector":"jax","key":"turn place","value":"%d"}\n'
+for place, ends in (0, 3), (1, 2):    # of 5000 to 5007 5001, 5004 and 5007, or 5002 and 5005
+    hello.write_text(said_of_turn.rstrip('\n') + FACT % place)
+    same('how many of them its function comes with', PART % f', apply with {ends} of them' in ' '.join(report(marks, '--no-cache').split()), True)
+hello.write_text(said_of_turn.replace('"value":"3"', '"value":"20"').rstrip('\n') + FACT % 9)
+same('a part of one turn', '(the 8 that are measured are 8 of the 20 of a turn, apply with none of them)' in ' '.join(report(marks, '--no-cache').split()), True)
 # Each tenth step of 1 ms takes 9 ms, and 20 ms once, because the loop's other function is called in it: 83 of 172 ms.
 turns = with_took('turns', [20 if n == 48 else 9 if n % 10 == 8 else 1 for n in range(99)])
 same('steps that take longer, for all that times say', slow_in(turns)[0], 9)

@@ -243,6 +243,15 @@ START_TEST(test_whole_turns) {
         ck_assert_msg(w.first == cases[c].first && w.last == cases[c].last, "%zu: %lld to %lld", c, (long long)w.first,
                       (long long)w.last);
     }
+    for (int steps = -1; steps < 7; steps += 7) { /* a trigger that does not say how many, and one that does */
+        const struct ids_window_wish wish = {.steps = steps, .duration_ns = -1};
+        begin("steps=5;trigger=1");
+        ids_window_in_turn(&w, 4, 2);
+        ck_assert_int_eq(obey(ids_window_trigger(&w, &wish)), IDS_OPEN);
+        for (int i = 10; i < 40 && w.state == IDS_OPENED; i++) called(i);
+        ck_assert_int_eq(w.first, 10);
+        ck_assert_int_eq(w.last, steps < 0 ? 17 : 15);
+    }
     begin("start_step=10;steps=5;max=1"); /* there are no turns any more */
     for (int i = 0; i < 12; i++) {
         ids_window_in_turn(&w, i < 11 ? 8 : 0, i < 11 ? 3 : 0);
