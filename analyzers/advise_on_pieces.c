@@ -205,6 +205,17 @@ static int is_slowed(const struct ids_adviser *adviser, enum ids_account account
                                    account == IDS_HOST_REGION || account == IDS_HOST_DISPATCH);
 }
 
+/* A CPU's device wakes who waits for it in less than a millisecond, if that thread has a core and Python's lock: three
+ * samples of a window or less do not tell whether it had. */
+static int is_wait_of_few_samples(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry,
+                                  int64_t period_ps) {
+    enum { FEW = 4 };
+    const int64_t ms_ps = 1000000000;
+    const struct ids_busy *busy = &adviser->analysis->busy[adviser->pieces.decider];
+    return entry->account == IDS_HOST_SYNC && busy->device->kind == IDS_DEVICE_CPU && entry->longest_ps > ms_ps &&
+           period_ps > (busy->end_ps - busy->start_ps) / FEW;
+}
+
 /* A sample is a moment: what lies between two of them is told by both. */
 static const char *say_sampled(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry) {
     const struct ids_trace *trace = adviser->analysis->trace;
@@ -214,7 +225,10 @@ static const char *say_sampled(const struct ids_adviser *adviser, const struct i
     }
     if (!entry->is_sampled || !period_ps) return "";
     int64_t inferred_ps = entry->time_ps[IDS_PLACE_INFERRED];
-    return ids_report_text(adviser->report, "; by stacks sampled every %s%s", ids_say_time(adviser, period_ps),
+    const char *few = is_wait_of_few_samples(adviser, entry, period_ps)
+                          ? ": too few in this window to tell it from a wait for a core or a lock"
+                          : "";
+    return ids_report_text(adviser->report, "; by stacks sampled every %s%s%s", ids_say_time(adviser, period_ps), few,
                            inferred_ps
                                ? ids_report_text(adviser->report,
                                                  ", of which not each call has one: there, %s of its time, the "
