@@ -57,6 +57,12 @@ static int one_launch_takes_long(const struct ids_circumstances *about) {
     return about->framework == IDS_JAX && about->mean_ps >= INT64_C(1000000000);
 }
 
+/* The arrays of a function are as many in each launch: one that takes long in few steps is held up there, or comes in
+ * these alone. */
+static int takes_long_in_few(const struct ids_circumstances *about) {
+    return one_launch_takes_long(about) && about->is_uneven;
+}
+
 static int is_gpu(const struct ids_circumstances *about) {
     return about->platform == IDS_DEVICE_GPU;
 }
@@ -589,6 +595,11 @@ static const struct sentence {
     {IDS_HOST_DISPATCH, is_held_up, "The host is held up in a call that launches",
      {"its thread did not run: look for threads that compute in Python and so have the interpreter's lock, and for "
       "more busy threads than cores",
+      NULL, NULL, NULL}},
+    {IDS_HOST_DISPATCH, takes_long_in_few, "In few steps a single launch takes a millisecond or longer",
+     {"where the function is launched in other steps too, its thread did not run in these: look for threads that "
+      "compute in Python and so have the interpreter's lock, and for more busy threads than cores; where it is launched "
+      "in these alone, for many arrays (leaves of its trees)",
       NULL, NULL, NULL}},
     {IDS_HOST_DISPATCH, one_launch_takes_long, "A single launch takes a millisecond or longer",
      {"where the function takes or returns many arrays (leaves of its trees), put them into fewer, larger ones: each "

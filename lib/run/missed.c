@@ -45,15 +45,19 @@ static int64_t time_of_half(const struct ids_missed_step **slow, size_t count, i
 }
 
 /* Where the rhythm has half of what slow steps take longer, it is told, and how long its steps take: others are noise.
- * Room for `count` of them. */
+ * A few of its steps that take many times as long as it usually does are slow for something else. Room for `count` of
+ * them. */
 static void judge_rhythm(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,
                          const struct ids_missed_step **slow, struct ids_missed *missed) {
+    const int64_t most_ns = 2 * (rhythm->took_ns - rhythm->usual_ns);
+    int64_t usually_ns = 0;
     for (size_t i = 0; i < count; i++) {
         if (!is_of(rhythm, &steps[i])) continue;
         slow[missed->in_rhythm++] = &steps[i];
         missed->in_rhythm_ns += steps[i].longer_ns;
+        usually_ns += steps[i].longer_ns < most_ns ? steps[i].longer_ns : most_ns;
     }
-    missed->is_rhythm = missed->in_rhythm && missed->in_rhythm_ns >= missed->longer_ns / 2;
+    missed->is_rhythm = missed->in_rhythm && usually_ns >= missed->longer_ns / 2;
     if (missed->is_rhythm) missed->took_ns = time_of_half(slow, missed->in_rhythm, missed->in_rhythm_ns);
 }
 

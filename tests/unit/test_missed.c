@@ -178,7 +178,7 @@ END_TEST
 
 START_TEST(test_rhythm) {
     static const int tenth[] = {20, 30, 40, 60, 70, 80};
-    struct ids_rhythm rhythm = {.period = 10, .first = 0};
+    struct ids_rhythm rhythm = {.period = 10, .first = 0, .took_ns = 11000000, .usual_ns = 1000000};
     set(tenth, 6);
     ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, 0, &report, &missed), 1);
     ck_assert_int_eq(missed.is_rhythm, 1);
@@ -200,6 +200,10 @@ START_TEST(test_rhythm) {
     steps[33].took_ns = 41000000, steps[33].longer_ns = 40000000;
     ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, 0, &report, &missed), 1);
     ck_assert_int_eq(missed.took_ns, 21000000);
+    steps[20].took_ns = 91000000, steps[20].longer_ns = 90000000; /* 80 of 190 ms, where none has more than 20 */
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, 0, &report, &missed), 1);
+    ck_assert_int_eq(missed.is_rhythm, 0);
+    ck_assert_int_eq(missed.in_rhythm_ns, 150000000);
     set(tenth, 6);
     rhythm.first = 3; /* of shorter ones */
     ck_assert_int_eq(ids_missed_find(steps, STEPS, &rhythm, 0, &report, &missed), 1);

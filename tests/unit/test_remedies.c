@@ -80,6 +80,12 @@ static const struct {
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "open", .where = "a.py:6"}, "under jit"},
     {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "CommonPjRtBuffer::Await"}, "block_until_ready"},
     /* the same data goes to the host and comes back, whichever way takes longer */
+    /* one launch takes long, and the others do not */
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .culprit = "tiny", .mean_ps = 1000000000, .is_uneven = 1},
+     "interpreter's lock"},
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .culprit = "tiny", .mean_ps = 999999999, .is_uneven = 1},
+     "!interpreter's lock"},
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .culprit = "tiny", .mean_ps = 1000000000}, "!interpreter's lock"},
     /* hundreds of arrays that are ready are no wait for a device, and hundreds of waits for it are no such arrays */
     {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "block_until_ready", .a_step = 100, .mean_ps = 9999999},
      "hundreds of arrays"},
