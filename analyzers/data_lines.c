@@ -1,5 +1,6 @@
 #include "analyzers/data_lines.h"
 
+#include "analyzers/framework.h"
 #include "lib/base/saturate.h"
 
 #include <stdlib.h>
@@ -70,6 +71,46 @@ static void join_lines(const struct lines *lines) {
     }
 }
 
+static uint64_t a_step(const struct lines *lines, const struct ids_ledger_entry *entry) {
+    uint64_t steps = lines->analysis->steps.count * lines->analysis->busy_count;
+    return steps ? entry->intervals / steps : 0;
+}
+
+static int64_t mean_ps(const struct ids_ledger_entry *entry) {
+    return entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0;
+}
+
+static int goes_through_many(const struct lines *lines, const struct ids_piece *piece) {
+    const struct ids_ledger_entry *most = piece->most;
+    if (piece->account != IDS_HOST_SYNC || piece->scope != IDS_REMEDY_OF_CULPRIT || !piece->time_ps) return 0;
+    const struct ids_circumstances about = {.framework = ids_framework_of(lines->analysis->trace),
+                                            .culprit = text_of(lines, most->culprit),
+                                            .mean_ps = mean_ps(most),
+                                            .a_step = a_step(lines, most)};
+    return most->where && ids_remedy_goes_through_many(&about);
+}
+
+/* Of the same line ("train.py:7" of "train.py:7 <module>"), as often and as short. */
+static int is_between_many(const struct lines *lines, const struct ids_piece *line, const struct ids_piece *other) {
+    const struct ids_ledger_entry *most = other->most;
+    if (other->account != IDS_HOST_PYTHON || other->scope != IDS_REMEDY_OF_CULPRIT || !other->time_ps) return 0;
+    if (!most->where || a_step(lines, most) < IDS_REMEDY_MANY || mean_ps(most) >= IDS_REMEDY_SHORT_PS) return 0;
+    const char *place = text_of(lines, line->most->where), *python = text_of(lines, most->where);
+    size_t length = strcspn(python, ",");
+    return !strncmp(place, python, length) && place[length] == ' ' &&
+           !strcmp(place + length + 1, text_of(lines, most->culprit));
+}
+
+/* A wait that looks at hundreds of arrays, and the Python between them, in which they are made or let go. */
+static void join_many(const struct lines *lines) {
+    struct ids_piece *at = lines->pieces->at;
+    for (size_t i = 0; i < lines->count; i++) {
+        for (size_t k = 0; k < lines->count && goes_through_many(lines, &at[i]); k++) {
+            if (is_between_many(lines, &at[i], &at[k])) ids_piece_join(&at[i], &at[k]);
+        }
+    }
+}
+
 /* The one line that moves data that way, beside which others have a tenth of that time at most; NULL: none does, or
  * several do. */
 static struct ids_piece *only_line(const struct lines *lines, enum way way) {
@@ -120,6 +161,7 @@ static int comes_back(const struct ids_busy *busy) {
 void ids_data_lines_join(const struct ids_analysis *analysis, struct ids_pieces *pieces, size_t count) {
     const struct lines lines = {analysis, pieces, count};
     join_lines(&lines);
+    join_many(&lines);
     join_copies(&lines, TO_DEVICE);
     join_copies(&lines, TO_HOST);
     struct ids_piece *there = only_line(&lines, TO_HOST), *back = only_line(&lines, TO_DEVICE);

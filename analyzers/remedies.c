@@ -208,10 +208,8 @@ static int fetches(const struct ids_circumstances *about) {
 /* A wait for the device is one stretch that ends when it is woken, which takes some microseconds at least. One that is
  * cut into hundreds of shorter ones looks at hundreds of arrays, and none of them lets it wait. */
 static int goes_through_many(const struct ids_circumstances *about) {
-    enum { MANY = 100 };
-    const int64_t short_ps = 10000000;
     return about->framework == IDS_JAX && about->culprit && !strcmp(about->culprit, "block_until_ready") &&
-           about->a_step >= MANY && about->mean_ps < short_ps;
+           about->a_step >= IDS_REMEDY_MANY && about->mean_ps < IDS_REMEDY_SHORT_PS;
 }
 
 static int fetches_mostly(const struct ids_circumstances *about) {
@@ -748,6 +746,10 @@ int ids_remedy_takes_values(const char *culprit) {
     if (!culprit) return 0;
     return ids_remedy_is_fetch(culprit) || is_any(culprit, methods) ||
            ids_python_function_needs_values((struct ids_text){culprit, (uint32_t)strlen(culprit)});
+}
+
+int ids_remedy_goes_through_many(const struct ids_circumstances *about) {
+    return goes_through_many(about);
 }
 
 int ids_remedy_is_fewer_launches(const struct ids_circumstances *about) {

@@ -59,6 +59,11 @@ int ids_remedy_is_fetch(const char *culprit);
 /* A culprit of host.sync that waits for values, or of host.staging that gets them: float, asarray, device_get. */
 int ids_remedy_takes_values(const char *culprit);
 
+/* Of host.sync: no wait, but a look at hundreds of arrays that are ready, one after another: in so many intervals a
+ * step, of less than so many picoseconds in the mean. */
+enum { IDS_REMEDY_MANY = 100, IDS_REMEDY_SHORT_PS = 10000000 };
+int ids_remedy_goes_through_many(const struct ids_circumstances *about);
+
 /* Of dispatch and of the queue on a CPU: each launch is small, and fewer of them are what helps. */
 int ids_remedy_is_fewer_launches(const struct ids_circumstances *about);
 
