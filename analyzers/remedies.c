@@ -596,8 +596,8 @@ static const struct sentence {
       NULL, NULL, NULL}},
     {IDS_HOST_DISPATCH, takes_long_in_few, "In few steps a single launch takes a millisecond or longer",
      {"where the function is launched in other steps too, its thread did not run in these: look for threads that "
-      "compute in Python and so have the interpreter's lock, and for more busy threads than cores; where it is launched "
-      "in these alone, for many arrays (leaves of its trees)",
+      "compute in Python and so have the interpreter's lock, and for more busy threads than cores; where it is "
+      "launched in these alone, for many arrays (leaves of its trees)",
       NULL, NULL, NULL}},
     {IDS_HOST_DISPATCH, one_launch_takes_long, "A single launch takes a millisecond or longer",
      {"where the function takes or returns many arrays (leaves of its trees), put them into fewer, larger ones: each "
