@@ -26,6 +26,7 @@ static int read_line(const char *text, struct ids_kept *ret_kept) {
         ret_kept->took_ns = known(ids_line_number(&line, "slow_ns"));
         ret_kept->median_ns = known(ids_line_number(&line, "median_ns"));
         ret_kept->late_ns = known(ids_line_number(&line, "slow_late_ns"));
+        ret_kept->goes_on = strstr(reason, " took more than ") != NULL;
         if (ret_kept->late_ns > ret_kept->took_ns) ret_kept->late_ns = ret_kept->took_ns;
     }
     ids_arena_done(&arena);

@@ -156,11 +156,14 @@ int ids_note_unreadable(const struct ids_engine *engine, const struct ids_run_li
 }
 
 /* Of a capture that kept windows with slow steps (--when), the one that recorded most of one, among those of the newest
- * run's folder; *ret_kept is how many there are. *ret_slowest: it has the slowest of all. */
-static const struct ids_run_files *slowest_kept(const struct ids_run_list *list, size_t *ret_kept, int *ret_slowest) {
+ * run's folder; *ret_kept is how many there are, *ret_with what it has. What ran when the program ended may be no step,
+ * and takes the place of none that is one. */
+static const struct ids_run_files *slowest_kept(const struct ids_run_list *list, size_t *ret_kept,
+                                                const char **ret_with) {
     const struct ids_run_files *newest = &list->runs[list->run_count - 1], *slowest = newest;
     size_t length = newest->file_count ? ids_capture_of(newest->files[0].path) : 0;
     int64_t longest_ns = -1, recorded_ns = -1, took_ns = -1;
+    int goes_on = 1, one_goes_on = 0;
     *ret_kept = 0;
     for (size_t i = 0; length && i < list->run_count; i++) {
         const struct ids_run_files *run = &list->runs[i];
@@ -169,13 +172,19 @@ static const struct ids_run_files *slowest_kept(const struct ids_run_list *list,
         if (ids_capture_of(path) != length || memcmp(path, newest->files[0].path, length) != 0) continue;
         if (ids_run_kept(run, &kept)) continue;
         ++*ret_kept;
+        one_goes_on |= kept.goes_on;
+        if (kept.goes_on > goes_on) continue;
+        if (kept.goes_on < goes_on) longest_ns = recorded_ns = -1;
+        goes_on = kept.goes_on;
         if (kept.took_ns > longest_ns) longest_ns = kept.took_ns;
         if (kept.took_ns - kept.late_ns <= recorded_ns) continue;
         recorded_ns = kept.took_ns - kept.late_ns;
         took_ns = kept.took_ns;
         slowest = run;
     }
-    *ret_slowest = took_ns == longest_ns;
+    *ret_with = took_ns != longest_ns     ? "that recorded most of a slow step"
+                : one_goes_on && !goes_on ? "with the slowest step that ended"
+                                          : "with the slowest step";
     return slowest;
 }
 
@@ -185,11 +194,10 @@ static int is_of_partials(const struct ids_run_files *run) {
 
 void ids_note_choice(const struct ids_engine *engine, const struct ids_run_list *list) {
     size_t kept;
-    int is_slowest;
-    const struct ids_run_files *run = slowest_kept(list, &kept, &is_slowest);
+    const char *with;
+    const struct ids_run_files *run = slowest_kept(list, &kept, &with);
     if (kept > 1)
-        ids_engine_note(engine, "%zu windows were kept; this is the one %s, %s (--run chooses another)", kept,
-                        is_slowest ? "with the slowest step" : "that recorded most of a slow step",
+        ids_engine_note(engine, "%zu windows were kept; this is the one %s, %s (--run chooses another)", kept, with,
                         ids_file_name(run->name));
     size_t partials = 0;
     for (size_t i = 0; i < list->run_count; i++) partials += is_of_partials(&list->runs[i]) != 0;
@@ -204,8 +212,8 @@ int ids_choose_run(const struct ids_run_list *list, const char *name, const stru
                    struct ids_error *err) {
     if (!name) {
         size_t kept;
-        int is_slowest;
-        *ret_run = slowest_kept(list, &kept, &is_slowest);
+        const char *with;
+        *ret_run = slowest_kept(list, &kept, &with);
         return 0;
     }
     for (size_t i = list->run_count; i--;) {
