@@ -12,8 +12,9 @@ int ids_booking_make_room(struct ids_booking *booking, struct ids_error *err) {
     booking->of_op = calloc(trace->op_count + 1, sizeof *booking->of_op);
     booking->of_event_name = calloc(trace->name_count + 1, sizeof *booking->of_event_name);
     booking->of_idle_name = calloc(names + 1, sizeof *booking->of_idle_name);
+    booking->of_turn = calloc(trace->doing_count + 1, sizeof *booking->of_turn);
     booking->strip = malloc(sizeof *booking->strip);
-    if (!booking->of_op || !booking->of_event_name || !booking->of_idle_name || !booking->strip)
+    if (!booking->of_op || !booking->of_event_name || !booking->of_idle_name || !booking->of_turn || !booking->strip)
         return ids_no_memory(err);
     return ids_sweep_room_new(booking->analysis, &booking->room, err);
 }
@@ -24,10 +25,11 @@ void ids_booking_leave_room(struct ids_booking *booking) {
     free(booking->of_op);
     free(booking->of_event_name);
     free(booking->of_idle_name);
+    free(booking->of_turn);
     free(booking->strip);
     booking->host_time = NULL;
     booking->room = NULL;
-    booking->of_op = booking->of_event_name = booking->of_idle_name = NULL;
+    booking->of_op = booking->of_event_name = booking->of_idle_name = booking->of_turn = NULL;
     booking->strip = NULL;
 }
 
@@ -166,15 +168,48 @@ static int await(struct ids_booking *booking, const struct ids_ledger_interval *
     return 0;
 }
 
-/* Sums up an interval that does not grow any more, and hands it on. */
-int ids_book_pending(struct ids_booking *booking, struct ids_error *err) {
-    const struct ids_ledger_interval *interval = &booking->pending;
+static inline int sum_up(struct ids_booking *booking, const struct ids_ledger_interval *interval) {
     if (interval->to_ps <= interval->from_ps) return 0;
     int failed = interval->entry == IDS_NONE ? await(booking, interval) : book_entry(booking, interval, booking->place);
     ids_strip_add(booking->strip, (enum ids_account)interval->account, interval->from_ps, interval->to_ps);
-    if (failed || (booking->own_past && ids_past_add(booking->own_past, interval))) return ids_no_memory(err);
     booking->visited++;
-    return booking->visitor ? booking->visitor->interval(booking->visitor->context, interval, err) : 0;
+    return failed || (booking->own_past && ids_past_add(booking->own_past, interval));
+}
+
+/* Sums up an interval that does not grow any more, and hands it on. */
+int ids_book_pending(struct ids_booking *booking, struct ids_error *err) {
+    const struct ids_ledger_interval *interval = &booking->pending;
+    if (sum_up(booking, interval)) return ids_no_memory(err);
+    return booking->visitor && interval->to_ps > interval->from_ps ? booking->visitor->interval(booking->visitor->context, interval, err) : 0;
+}
+
+int ids_book_turns(struct ids_booking *booking, const struct ids_timeline *timeline, size_t *turn, int64_t to_ps,
+                   struct ids_error *err) {
+    struct ids_ledger_interval *pending = &booking->pending;
+    const uint16_t state = booking->stretch->state | IDS_IS_IN_WINDOW;
+    if (booking->visitor || pending->event || pending->state != state || pending->step != booking->step) return 0;
+    if (pending->to_ps < booking->least_ps) return 0;
+    if (to_ps > booking->most_ps) to_ps = booking->most_ps;
+    const int64_t from_ps = pending->to_ps;
+    size_t i = *turn;
+    for (; i + 1 < timeline->count && timeline->from_ps[i + 1] <= to_ps; i++) {
+        const struct ids_found_entry found = booking->of_turn[timeline->doing[i]];
+        if (!found.number) break;
+        const uint32_t entry = found.number - 1u;
+        const uint8_t known = found.is_guess ? IDS_PLACE_INFERRED : IDS_RECORDED;
+        ids_booking_name_gap(booking, entry, pending->to_ps, timeline->from_ps[i + 1]);
+        if (pending->entry != entry || pending->known != known) {
+            if (sum_up(booking, pending)) return ids_no_memory(err);
+            pending->from_ps = pending->to_ps;
+            pending->entry = entry;
+            pending->account = found.account;
+            pending->known = known;
+        }
+        pending->to_ps = timeline->from_ps[i + 1];
+    }
+    booking->gap_host.other_ps += pending->to_ps - from_ps;
+    *turn = i;
+    return 0;
 }
 
 /* The device is done: what it has of each entry goes to the sums of all. */

@@ -58,6 +58,7 @@ struct ids_booking {
     struct ids_sweep_room *room;
     struct ids_step_sums by_step;                                 /* by entry */
     struct ids_found_entry *of_op, *of_event_name, *of_idle_name; /* by op, name of an event, name of an idle part */
+    struct ids_found_entry *of_turn; /* by doing, of those that are told as they are (ids_is_told_as_it_is) */
     struct ids_busy *busy;                                        /* the device that is swept */
     uint32_t device;                                              /* its index in analysis->busy */
     const struct ids_device_steps *steps;
@@ -119,8 +120,22 @@ static inline int ids_book(struct ids_booking *booking, struct ids_ledger_interv
     interval->state |= IDS_IS_IN_WINDOW;
     return ids_booking_put(booking, interval, err);
 }
+/* Turns of a thread from number *turn on, which begins where the last interval ends, in the same stretch: those that end
+ * until `to_ps`, whose entry is known (of_turn), and that nothing cuts. *turn becomes the first that was not taken. It
+ * is what ids_book would do with each, but no interval is made of them where nobody gets any. */
+int ids_book_turns(struct ids_booking *booking, const struct ids_timeline *timeline, size_t *turn, int64_t to_ps,
+                   struct ids_error *err);
 /* Sums up one of the step at `place` that nothing cuts and nothing makes grow. */
 int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place);
+/* A gap is called as the longest of its parts. */
+static inline void ids_booking_name_gap(struct ids_booking *booking, uint32_t entry, int64_t from_ps, int64_t to_ps) {
+    const struct ids_busy *busy = booking->busy;
+    if (to_ps - from_ps <= booking->gap_part_ps || !busy->gap_count) return;
+    struct ids_gap *gap = &busy->gaps[busy->gap_count - 1];
+    if (to_ps <= gap->start_ps || from_ps >= gap->end_ps) return;
+    booking->gap_part_ps = to_ps - from_ps;
+    gap->entry = entry;
+}
 /* One of the account's longest intervals, where it is longer than the least of these. */
 void ids_booking_keep_longest(struct ids_booking *booking, const struct ids_ledger_interval *interval);
 /* The step that the next moment is in, or before. */

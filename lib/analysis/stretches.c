@@ -5,16 +5,6 @@
 
 /* --- what does not run -------------------------------------------------------------------------------------------- */
 
-/* A gap is called as the longest of its parts. */
-static void name_gap(struct ids_booking *booking, uint32_t entry, int64_t from_ps, int64_t to_ps) {
-    const struct ids_busy *busy = booking->busy;
-    if (to_ps - from_ps <= booking->gap_part_ps || !busy->gap_count) return;
-    struct ids_gap *gap = &busy->gaps[busy->gap_count - 1];
-    if (to_ps <= gap->start_ps || from_ps >= gap->end_ps) return;
-    booking->gap_part_ps = to_ps - from_ps;
-    gap->entry = entry;
-}
-
 /* After the part is booked: what is booked behind it comes behind it. */
 static void note_host(struct ids_booking *booking, const struct ids_idle_part *part, uint32_t entry) {
     struct ids_gap_host *host = &booking->gap_host;
@@ -53,7 +43,7 @@ __attribute__((noinline)) static int find_idle_entry(struct ids_booking *booking
 static inline int put_found(struct ids_booking *booking, const struct ids_idle_part *part,
                             const struct ids_found_entry *found, struct ids_error *err) {
     uint32_t entry = found->number - 1;
-    name_gap(booking, entry, part->from_ps, part->to_ps);
+    ids_booking_name_gap(booking, entry, part->from_ps, part->to_ps);
     /* A place that other calls of the same tell is inferred, whatever covers the time. */
     int is_guess = part->known == IDS_RECORDED && found->is_guess;
     struct ids_ledger_interval interval = {.from_ps = part->from_ps,
@@ -84,7 +74,7 @@ static int put_turns(void *context, const struct ids_timeline *timeline, size_t 
     const struct ids_trace *trace = booking->analysis->trace;
     size_t i = *turn;
     int code = 0;
-    for (; i + 1 < timeline->count && timeline->from_ps[i + 1] <= to_ps && !code; i++) {
+    while (i + 1 < timeline->count && timeline->from_ps[i + 1] <= to_ps && !code) {
         const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
         if (!ids_is_told_as_it_is(doing)) break;
         const struct ids_idle_part part = {.from_ps = from_ps,
@@ -94,8 +84,10 @@ static int put_turns(void *context, const struct ids_timeline *timeline, size_t 
                                            .name = ids_name_as_it_is(timeline->doing[i], doing)};
         const struct ids_found_entry *found = &booking->of_idle_name[part.name];
         if (!found->number || found->account != part.account) break;
+        booking->of_turn[timeline->doing[i++]] = *found;
         code = put_found(booking, &part, found, err);
-        from_ps = part.to_ps;
+        if (!code) code = ids_book_turns(booking, timeline, &i, to_ps, err);
+        from_ps = timeline->from_ps[i];
     }
     *turn = i;
     return code;
@@ -217,7 +209,7 @@ static int put_work(struct ids_booking *booking, const struct ids_stretch *stret
     int failed = ids_account_is_copy(account) ? entry_of_copy(booking, account, event, &entry)
                                               : entry_of_work(booking, account, event, &entry);
     if (failed) return ids_no_memory(err);
-    if (!(stretch->state & IDS_IS_BUSY)) name_gap(booking, entry, stretch->from_ps, stretch->to_ps);
+    if (!(stretch->state & IDS_IS_BUSY)) ids_booking_name_gap(booking, entry, stretch->from_ps, stretch->to_ps);
     struct ids_ledger_interval interval = {.from_ps = stretch->from_ps,
                                            .to_ps = stretch->to_ps,
                                            .event = event,
