@@ -26,6 +26,7 @@ void ids_booking_leave_room(struct ids_booking *booking) {
     free(booking->of_event_name);
     free(booking->of_idle_name);
     free(booking->of_turn);
+    ids_turn_sums_done(&booking->turn_sums);
     free(booking->strip);
     booking->host_time = NULL;
     booking->room = NULL;
@@ -127,22 +128,24 @@ __attribute__((noinline)) static void note_behind(const struct ids_booking *book
     own->behind = booking->gap_host.wait;
 }
 
-static inline int book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place) {
+/* Intervals of the entry with that time, of which `interval` is the longest. */
+static inline int book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place,
+                             uint32_t intervals, int64_t ps) {
     if (booking->device >= booking->analysis->chosen_count) return 0;
     int64_t length_ps = interval->to_ps - interval->from_ps;
     struct ids_own_share *own = &booking->own[interval->entry];
     int in_window = interval->state & IDS_IS_IN_WINDOW, in_step = interval->step != IDS_NONE;
     if (in_window) {
-        own->in_window_ps += length_ps;
-        if (!(interval->state & IDS_IS_BUSY)) own->idle_ps += length_ps;
+        own->in_window_ps += ps;
+        if (!(interval->state & IDS_IS_BUSY)) own->idle_ps += ps;
     }
     if (booking->counts_steps ? !in_step : !in_window) return 0;
     if (interval->account == IDS_COPY_H2D && interval->state & IDS_IS_D2H)
-        booking->ledger->both_ways_ps[booking->device] += length_ps;
-    own->time_ps[interval->known] += length_ps;
-    own->intervals++;
+        booking->ledger->both_ways_ps[booking->device] += ps;
+    own->time_ps[interval->known] += ps;
+    own->intervals += intervals;
     if (interval->account == IDS_DEVICE_QUEUE) note_queued(booking, interval);
-    if (interval->account == IDS_HOST_PYTHON) note_behind(booking, length_ps, own);
+    if (interval->account == IDS_HOST_PYTHON) note_behind(booking, ps, own);
     if (length_ps > own->longest_ps) set_longest(booking, interval, own);
     if (length_ps > booking->least_of[interval->account]) ids_booking_keep_longest(booking, interval);
     if (!in_step) return 0;
@@ -150,12 +153,12 @@ static inline int book_entry(struct ids_booking *booking, const struct ids_ledge
         if (end_step(booking, interval->entry, own)) return -1;
         own->place = place;
     }
-    own->step_ps += length_ps;
+    own->step_ps += ps;
     return 0;
 }
 
 int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place) {
-    return book_entry(booking, interval, place);
+    return book_entry(booking, interval, place, 1, interval->to_ps - interval->from_ps);
 }
 
 static int await(struct ids_booking *booking, const struct ids_ledger_interval *interval) {
@@ -170,7 +173,9 @@ static int await(struct ids_booking *booking, const struct ids_ledger_interval *
 
 static inline int sum_up(struct ids_booking *booking, const struct ids_ledger_interval *interval) {
     if (interval->to_ps <= interval->from_ps) return 0;
-    int failed = interval->entry == IDS_NONE ? await(booking, interval) : book_entry(booking, interval, booking->place);
+    int64_t length_ps = interval->to_ps - interval->from_ps;
+    int failed = interval->entry == IDS_NONE ? await(booking, interval)
+                                             : book_entry(booking, interval, booking->place, 1, length_ps);
     ids_strip_add(booking->strip, (enum ids_account)interval->account, interval->from_ps, interval->to_ps);
     booking->visited++;
     return failed || (booking->own_past && ids_past_add(booking->own_past, interval));
@@ -183,29 +188,85 @@ int ids_book_pending(struct ids_booking *booking, struct ids_error *err) {
     return booking->visitor && interval->to_ps > interval->from_ps ? booking->visitor->interval(booking->visitor->context, interval, err) : 0;
 }
 
+static void go_on(struct ids_ledger_interval *pending, const struct ids_found_entry found) {
+    pending->from_ps = pending->to_ps;
+    pending->entry = found.number - 1u;
+    pending->account = found.account;
+    pending->known = found.is_guess ? IDS_PLACE_INFERRED : IDS_RECORDED;
+}
+
+/* Whether the block can be counted by its sums: no entry comes next to itself, and no turn of it is looked at for
+ * itself: as the longest of the gap or of its account, or at the end of a cell of the strip. */
+static int is_countable(const struct ids_booking *booking, const struct ids_timeline *timeline, size_t first,
+                        const struct ids_turn_block *block) {
+    if (block->longest_ps > booking->gap_part_ps) return 0;
+    if (timeline->from_ps[first] < booking->strip->start_ps ||
+        timeline->from_ps[first + IDS_BLOCK_TURNS] > booking->strip->cell_end_ps)
+        return 0;
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct ids_found_entry found = booking->of_turn[block->at[i].doing];
+        if (!found.number || block->longest_ps > booking->least_of[found.account]) return 0;
+        for (uint32_t other = 0; other < i; other++)
+            if (booking->of_turn[block->at[other].doing].number == found.number) return 0;
+    }
+    return booking->of_turn[timeline->doing[first]].number != booking->pending.entry + 1;
+}
+
+/* What would be done of each of its turns: the pending interval ends, and the block's last turn is pending. */
+static int book_block(struct ids_booking *booking, const struct ids_timeline *timeline, size_t first,
+                      const struct ids_turn_block *block) {
+    struct ids_ledger_interval *pending = &booking->pending;
+    const int64_t *from_ps = timeline->from_ps + first;
+    int failed = sum_up(booking, pending);
+    for (uint32_t i = 0; i < block->count && !failed; i++) {
+        const struct ids_turn_sum *sum = &block->at[i];
+        if (!sum->turns) continue;
+        go_on(pending, booking->of_turn[sum->doing]);
+        pending->from_ps = from_ps[sum->longest];
+        pending->to_ps = from_ps[sum->longest + 1];
+        failed = book_entry(booking, pending, booking->place, sum->turns, sum->ps);
+        booking->strip->ps[booking->strip->cell][pending->account] += sum->ps;
+        booking->visited += sum->turns;
+    }
+    for (uint32_t past = block->long_ones | 1; past && booking->own_past && !failed; past &= past - 1) {
+        int turn = __builtin_ctz(past);
+        go_on(pending, booking->of_turn[timeline->doing[first + (size_t)turn]]);
+        pending->from_ps = from_ps[turn];
+        pending->to_ps = from_ps[turn + 1];
+        failed = ids_past_add(booking->own_past, pending);
+    }
+    pending->to_ps = from_ps[IDS_BLOCK_TURNS - 1];
+    go_on(pending, booking->of_turn[timeline->doing[first + IDS_BLOCK_TURNS - 1]]);
+    pending->to_ps = from_ps[IDS_BLOCK_TURNS];
+    return failed;
+}
+
 int ids_book_turns(struct ids_booking *booking, const struct ids_timeline *timeline, size_t *turn, int64_t to_ps,
                    struct ids_error *err) {
     struct ids_ledger_interval *pending = &booking->pending;
+    struct ids_turn_sums *sums = timeline == booking->turn_sums.timeline ? &booking->turn_sums : NULL;
     const uint16_t state = booking->stretch->state | IDS_IS_IN_WINDOW;
     if (booking->visitor || pending->event || pending->state != state || pending->step != booking->step) return 0;
     if (pending->to_ps < booking->least_ps) return 0;
     if (to_ps > booking->most_ps) to_ps = booking->most_ps;
     const int64_t from_ps = pending->to_ps;
     size_t i = *turn;
-    for (; i + 1 < timeline->count && timeline->from_ps[i + 1] <= to_ps; i++) {
+    while (i + 1 < timeline->count && timeline->from_ps[i + 1] <= to_ps) {
+        const struct ids_turn_block *block = sums && i % IDS_BLOCK_TURNS == 0 ? ids_turn_block_at(sums, i, to_ps) : NULL;
+        if (block && is_countable(booking, timeline, i, block)) {
+            if (book_block(booking, timeline, i, block)) return ids_no_memory(err);
+            i += IDS_BLOCK_TURNS;
+            continue;
+        }
         const struct ids_found_entry found = booking->of_turn[timeline->doing[i]];
         if (!found.number) break;
-        const uint32_t entry = found.number - 1u;
         const uint8_t known = found.is_guess ? IDS_PLACE_INFERRED : IDS_RECORDED;
-        ids_booking_name_gap(booking, entry, pending->to_ps, timeline->from_ps[i + 1]);
-        if (pending->entry != entry || pending->known != known) {
+        ids_booking_name_gap(booking, found.number - 1u, pending->to_ps, timeline->from_ps[i + 1]);
+        if (pending->entry != found.number - 1u || pending->known != known) {
             if (sum_up(booking, pending)) return ids_no_memory(err);
-            pending->from_ps = pending->to_ps;
-            pending->entry = entry;
-            pending->account = found.account;
-            pending->known = known;
+            go_on(pending, found);
         }
-        pending->to_ps = timeline->from_ps[i + 1];
+        pending->to_ps = timeline->from_ps[++i];
     }
     booking->gap_host.other_ps += pending->to_ps - from_ps;
     *turn = i;

@@ -13,6 +13,7 @@
 #include "lib/analysis/past.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/analysis/strip.h"
+#include "lib/analysis/turn_sums.h"
 
 /* What the device that is swept has of an entry; no interval of it overlaps another, so that sums cannot run over. */
 struct ids_own_share {
@@ -59,6 +60,7 @@ struct ids_booking {
     struct ids_step_sums by_step;                                 /* by entry */
     struct ids_found_entry *of_op, *of_event_name, *of_idle_name; /* by op, name of an event, name of an idle part */
     struct ids_found_entry *of_turn; /* by doing, of those that are told as they are (ids_is_told_as_it_is) */
+    struct ids_turn_sums turn_sums;  /* of the program's own thread, beside the device that is swept */
     struct ids_busy *busy;                                        /* the device that is swept */
     uint32_t device;                                              /* its index in analysis->busy */
     const struct ids_device_steps *steps;

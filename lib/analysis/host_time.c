@@ -72,6 +72,11 @@ struct ids_idle_names *ids_host_time_names(struct ids_host_time *time) {
     return &time->names;
 }
 
+const struct ids_timeline *ids_host_time_program(const struct ids_host_time *time, const struct ids_busy *busy) {
+    uint32_t track = time->threads.program[busy->device->host];
+    return track == IDS_NONE ? NULL : &time->analysis->trace->tracks[track].timeline;
+}
+
 uint32_t ids_host_time_mostly(const struct ids_host_time *time, const struct ids_busy *busy, int64_t from_ps,
                               int64_t to_ps) {
     enum { KINDS = 64 }; /* what has more than half is mostly met early */

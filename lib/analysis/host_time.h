@@ -22,6 +22,9 @@ int ids_host_time_lend(const struct ids_host_time *time, struct ids_host_time **
 /* Before the first stretch of a device, whose stretches come in their order. */
 void ids_host_time_begin(struct ids_host_time *time);
 
+/* What the program's own thread of the host of `busy` did; NULL: there is none. */
+const struct ids_timeline *ids_host_time_program(const struct ids_host_time *time, const struct ids_busy *busy);
+
 /* A part of a stretch without activity. */
 struct ids_idle_part {
     int64_t from_ps, to_ps;

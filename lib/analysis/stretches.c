@@ -287,6 +287,7 @@ int ids_book_device(struct ids_booking *booking, uint32_t index, struct ids_erro
     booking->gap_part_ps = 0;
     booking->gap_host = (struct ids_gap_host){0};
     ids_host_time_begin(booking->host_time);
+    ids_turn_sums_begin(&booking->turn_sums, ids_host_time_program(booking->host_time, busy));
     ids_strip_begin(booking->strip, analysis->start_ps, analysis->end_ps);
     int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
     for (size_t i = 0; i < booking->steps->count; i++) {
