@@ -26,7 +26,7 @@ void ids_booking_leave_room(struct ids_booking *booking) {
     free(booking->of_event_name);
     free(booking->of_idle_name);
     free(booking->of_turn);
-    ids_turn_sums_done(&booking->turn_sums);
+    ids_turn_sums_done(&booking->own_turn_sums);
     free(booking->strip);
     booking->host_time = NULL;
     booking->room = NULL;
@@ -244,7 +244,7 @@ static int book_block(struct ids_booking *booking, const struct ids_timeline *ti
 int ids_book_turns(struct ids_booking *booking, const struct ids_timeline *timeline, size_t *turn, int64_t to_ps,
                    struct ids_error *err) {
     struct ids_ledger_interval *pending = &booking->pending;
-    struct ids_turn_sums *sums = timeline == booking->turn_sums.timeline ? &booking->turn_sums : NULL;
+    struct ids_turn_sums *sums = timeline == booking->turn_sums->timeline ? booking->turn_sums : NULL;
     const uint16_t state = booking->stretch->state | IDS_IS_IN_WINDOW;
     if (booking->visitor || pending->event || pending->state != state || pending->step != booking->step) return 0;
     if (pending->to_ps < booking->least_ps) return 0;

@@ -60,7 +60,8 @@ struct ids_booking {
     struct ids_step_sums by_step;                                 /* by entry */
     struct ids_found_entry *of_op, *of_event_name, *of_idle_name; /* by op, name of an event, name of an idle part */
     struct ids_found_entry *of_turn; /* by doing, of those that are told as they are (ids_is_told_as_it_is) */
-    struct ids_turn_sums turn_sums;  /* of the program's own thread, beside the device that is swept */
+    struct ids_turn_sums own_turn_sums, *shared_turn_sums, /* of programs' own threads; shared ones: NULL for none */
+        *turn_sums;                                        /* that of the host of the device that is swept */
     struct ids_busy *busy;                                        /* the device that is swept */
     uint32_t device;                                              /* its index in analysis->busy */
     const struct ids_device_steps *steps;

@@ -29,6 +29,7 @@ struct parts {
     struct part *at;
     size_t count, room;
     size_t first; /* of those that are booked at the moment */
+    struct ids_turn_sums turn_sums; /* of the host of the first of these, for all that are beside the same one */
 };
 
 /* 0, or -1 when memory ran out. */
@@ -54,7 +55,8 @@ static int cut(struct parts *parts) {
 }
 
 /* What is by device lies in the whole's own arrays. */
-static int begin(const struct ids_booking *whole, struct part *part, struct ids_error *err) {
+static int begin(struct parts *parts, struct part *part, struct ids_error *err) {
+    const struct ids_booking *whole = parts->whole;
     const struct ids_ledger *ledger = whole->ledger;
     part->ledger = (struct ids_ledger){.in_window = ledger->in_window,
                                        .idle = ledger->idle,
@@ -68,7 +70,8 @@ static int begin(const struct ids_booking *whole, struct part *part, struct ids_
                                          .by_step = ids_step_sums_of(whole->analysis),
                                          .counts_steps = whole->counts_steps,
                                          .past = whole->past,
-                                         .busy_of = whole->busy_of};
+                                         .busy_of = whole->busy_of,
+                                         .shared_turn_sums = &parts->turn_sums};
     if (ids_intern_z(&part->ledger.texts, "") == IDS_NO_TEXT) return ids_no_memory(err);
     int code = ids_host_time_lend(whole->host_time, &part->booking.host_time, err);
     return code ? code : ids_booking_make_room(&part->booking, err);
@@ -78,7 +81,7 @@ static void book_part(void *context, size_t number) {
     struct parts *parts = context;
     struct part *part = &parts->at[parts->first + number];
     struct ids_error unused = IDS_ERROR_INIT; /* who books the devices in order has the same one */
-    int code = begin(parts->whole, part, &unused);
+    int code = begin(parts, part, &unused);
     for (uint32_t b = part->from; b < part->to && !code; b++) code = ids_book_device(&part->booking, b, &unused);
     ids_booking_leave_room(&part->booking);
     part->is_booked = !code && !part->booking.by_step.is_full;
@@ -201,7 +204,9 @@ static int book_again(struct ids_booking *whole, const struct part *part, struct
 
 static int book_some(struct ids_booking *booking, struct parts *parts, size_t count, ids_swept_fn *swept,
                      struct ids_error *err) {
+    const struct ids_busy *first = &booking->analysis->busy[parts->at[parts->first].from];
     int code = 0;
+    ids_turn_sums_begin(&parts->turn_sums, ids_host_time_program(booking->host_time, first));
     ids_parallel(count, book_part, parts);
     for (size_t i = parts->first; i < parts->first + count; i++) {
         struct part *part = &parts->at[i];
@@ -238,5 +243,6 @@ int ids_book_devices(struct ids_booking *booking, ids_swept_fn *swept, struct id
         }
     }
     free(parts.at);
+    ids_turn_sums_done(&parts.turn_sums);
     return code;
 }

@@ -272,6 +272,14 @@ static int book_stretch(void *context, const struct ids_stretch *stretch, struct
     return ids_host_time_divide(booking->host_time, booking->busy, stretch, &visitor, err);
 }
 
+static void begin_turn_sums(struct ids_booking *booking) {
+    const struct ids_timeline *timeline = ids_host_time_program(booking->host_time, booking->busy);
+    booking->turn_sums = booking->shared_turn_sums;
+    if (booking->turn_sums && booking->turn_sums->timeline == timeline) return;
+    booking->turn_sums = &booking->own_turn_sums;
+    ids_turn_sums_begin(booking->turn_sums, timeline);
+}
+
 int ids_book_device(struct ids_booking *booking, uint32_t index, struct ids_error *err) {
     const struct ids_analysis *analysis = booking->analysis;
     struct ids_busy *busy = booking->busy = &analysis->busy[index];
@@ -287,7 +295,7 @@ int ids_book_device(struct ids_booking *booking, uint32_t index, struct ids_erro
     booking->gap_part_ps = 0;
     booking->gap_host = (struct ids_gap_host){0};
     ids_host_time_begin(booking->host_time);
-    ids_turn_sums_begin(&booking->turn_sums, ids_host_time_program(booking->host_time, busy));
+    begin_turn_sums(booking);
     ids_strip_begin(booking->strip, analysis->start_ps, analysis->end_ps);
     int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
     for (size_t i = 0; i < booking->steps->count; i++) {

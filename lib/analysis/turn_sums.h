@@ -22,19 +22,20 @@ struct ids_turn_block {
     int64_t longest_ps; /* of all its turns */
     uint32_t count;     /* of the sums; 0: it is not summed up */
     uint32_t long_ones; /* a bit for each turn without the last that is no short one in a device's past (past.h) */
-    uint8_t is_made;
+    _Atomic uint8_t state; /* of enum ids_block_state */
 };
+enum ids_block_state { IDS_BLOCK_IS_NEW, IDS_BLOCK_IS_MADE_NOW, IDS_BLOCK_IS_MADE };
 
 struct ids_turn_sums {
     const struct ids_timeline *timeline; /* NULL: none is summed up */
-    struct ids_turn_block *at;           /* NULL: no block was asked for */
+    struct ids_turn_block *at;           /* made when they are asked for; NULL: memory ran out */
 };
 
 /* From now on of that thread, which may be NULL; sums of the same one stay. */
 void ids_turn_sums_begin(struct ids_turn_sums *sums, const struct ids_timeline *timeline);
 void ids_turn_sums_done(struct ids_turn_sums *sums);
-/* The block that begins with that turn, and ends until `to_ps`; NULL: none does, it is not summed up, or memory ran
- * out. */
+/* The block that begins with that turn, and ends until `to_ps`; NULL: none does, it is not summed up, or another thread
+ * of this program is about it, for several may ask. */
 const struct ids_turn_block *ids_turn_block_at(struct ids_turn_sums *sums, size_t turn, int64_t to_ps);
 
 #endif
