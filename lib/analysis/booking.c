@@ -185,14 +185,22 @@ static inline int sum_up(struct ids_booking *booking, const struct ids_ledger_in
 int ids_book_pending(struct ids_booking *booking, struct ids_error *err) {
     const struct ids_ledger_interval *interval = &booking->pending;
     if (sum_up(booking, interval)) return ids_no_memory(err);
-    return booking->visitor && interval->to_ps > interval->from_ps ? booking->visitor->interval(booking->visitor->context, interval, err) : 0;
+    return booking->visitor && interval->to_ps > interval->from_ps
+               ? booking->visitor->interval(booking->visitor->context, interval, err)
+               : 0;
 }
 
-static void go_on(struct ids_ledger_interval *pending, const struct ids_found_entry found) {
-    pending->from_ps = pending->to_ps;
+static uint8_t known_of(const struct ids_found_entry found) {
+    return found.is_guess ? IDS_PLACE_INFERRED : IDS_RECORDED;
+}
+
+static void put_turn(struct ids_ledger_interval *pending, const struct ids_found_entry found, int64_t from_ps,
+                     int64_t to_ps) {
+    pending->from_ps = from_ps;
+    pending->to_ps = to_ps;
     pending->entry = found.number - 1u;
     pending->account = found.account;
-    pending->known = found.is_guess ? IDS_PLACE_INFERRED : IDS_RECORDED;
+    pending->known = known_of(found);
 }
 
 /* Whether the block can be counted by its sums: no entry comes next to itself, and no turn of it is looked at for
@@ -212,32 +220,29 @@ static int is_countable(const struct ids_booking *booking, const struct ids_time
     return booking->of_turn[timeline->doing[first]].number != booking->pending.entry + 1;
 }
 
-/* What would be done of each of its turns: the pending interval ends, and the block's last turn is pending. */
+/* What would be done of each of its turns: the pending interval ends, and the block's last turn is pending. The
+ * device's past, which has that interval now, takes long turns alone. */
 static int book_block(struct ids_booking *booking, const struct ids_timeline *timeline, size_t first,
                       const struct ids_turn_block *block) {
-    struct ids_ledger_interval *pending = &booking->pending;
     const int64_t *from_ps = timeline->from_ps + first;
+    const uint32_t *doing = timeline->doing + first;
+    struct ids_ledger_interval *pending = &booking->pending;
     int failed = sum_up(booking, pending);
     for (uint32_t i = 0; i < block->count && !failed; i++) {
         const struct ids_turn_sum *sum = &block->at[i];
         if (!sum->turns) continue;
-        go_on(pending, booking->of_turn[sum->doing]);
-        pending->from_ps = from_ps[sum->longest];
-        pending->to_ps = from_ps[sum->longest + 1];
+        put_turn(pending, booking->of_turn[sum->doing], from_ps[sum->longest], from_ps[sum->longest + 1]);
         failed = book_entry(booking, pending, booking->place, sum->turns, sum->ps);
         booking->strip->ps[booking->strip->cell][pending->account] += sum->ps;
         booking->visited += sum->turns;
     }
-    for (uint32_t past = block->long_ones | 1; past && booking->own_past && !failed; past &= past - 1) {
-        int turn = __builtin_ctz(past);
-        go_on(pending, booking->of_turn[timeline->doing[first + (size_t)turn]]);
-        pending->from_ps = from_ps[turn];
-        pending->to_ps = from_ps[turn + 1];
+    for (uint32_t turns = block->long_ones; turns && booking->own_past && !failed; turns &= turns - 1) {
+        int turn = __builtin_ctz(turns);
+        put_turn(pending, booking->of_turn[doing[turn]], from_ps[turn], from_ps[turn + 1]);
         failed = ids_past_add(booking->own_past, pending);
     }
-    pending->to_ps = from_ps[IDS_BLOCK_TURNS - 1];
-    go_on(pending, booking->of_turn[timeline->doing[first + IDS_BLOCK_TURNS - 1]]);
-    pending->to_ps = from_ps[IDS_BLOCK_TURNS];
+    const size_t last = IDS_BLOCK_TURNS - 1;
+    put_turn(pending, booking->of_turn[doing[last]], from_ps[last], from_ps[last + 1]);
     return failed;
 }
 
@@ -252,7 +257,8 @@ int ids_book_turns(struct ids_booking *booking, const struct ids_timeline *timel
     const int64_t from_ps = pending->to_ps;
     size_t i = *turn;
     while (i + 1 < timeline->count && timeline->from_ps[i + 1] <= to_ps) {
-        const struct ids_turn_block *block = sums && i % IDS_BLOCK_TURNS == 0 ? ids_turn_block_at(sums, i, to_ps) : NULL;
+        const struct ids_turn_block *block =
+            sums && i % IDS_BLOCK_TURNS == 0 ? ids_turn_block_at(sums, i, to_ps) : NULL;
         if (block && is_countable(booking, timeline, i, block)) {
             if (book_block(booking, timeline, i, block)) return ids_no_memory(err);
             i += IDS_BLOCK_TURNS;
@@ -260,13 +266,14 @@ int ids_book_turns(struct ids_booking *booking, const struct ids_timeline *timel
         }
         const struct ids_found_entry found = booking->of_turn[timeline->doing[i]];
         if (!found.number) break;
-        const uint8_t known = found.is_guess ? IDS_PLACE_INFERRED : IDS_RECORDED;
-        ids_booking_name_gap(booking, found.number - 1u, pending->to_ps, timeline->from_ps[i + 1]);
-        if (pending->entry != found.number - 1u || pending->known != known) {
+        const int64_t until_ps = timeline->from_ps[++i];
+        ids_booking_name_gap(booking, found.number - 1u, pending->to_ps, until_ps);
+        if (pending->entry == found.number - 1u && pending->known == known_of(found)) {
+            pending->to_ps = until_ps;
+        } else {
             if (sum_up(booking, pending)) return ids_no_memory(err);
-            go_on(pending, found);
+            put_turn(pending, found, pending->to_ps, until_ps);
         }
-        pending->to_ps = timeline->from_ps[++i];
     }
     booking->gap_host.other_ps += pending->to_ps - from_ps;
     *turn = i;

@@ -62,8 +62,8 @@ struct ids_booking {
     struct ids_found_entry *of_turn; /* by doing, of those that are told as they are (ids_is_told_as_it_is) */
     struct ids_turn_sums own_turn_sums, *shared_turn_sums, /* of programs' own threads; shared ones: NULL for none */
         *turn_sums;                                        /* that of the host of the device that is swept */
-    struct ids_busy *busy;                                        /* the device that is swept */
-    uint32_t device;                                              /* its index in analysis->busy */
+    struct ids_busy *busy;                                 /* the device that is swept */
+    uint32_t device;                                       /* its index in analysis->busy */
     const struct ids_device_steps *steps;
     size_t place;                       /* in them: the first one that ends behind what is looked at */
     uint32_t step;                      /* its index of analysis->steps.at */
@@ -123,9 +123,9 @@ static inline int ids_book(struct ids_booking *booking, struct ids_ledger_interv
     interval->state |= IDS_IS_IN_WINDOW;
     return ids_booking_put(booking, interval, err);
 }
-/* Turns of a thread from number *turn on, which begins where the last interval ends, in the same stretch: those that end
- * until `to_ps`, whose entry is known (of_turn), and that nothing cuts. *turn becomes the first that was not taken. It
- * is what ids_book would do with each, but no interval is made of them where nobody gets any. */
+/* Turns of a thread from number *turn on, which begins where the last interval ends, in the same stretch: those that
+ * end until `to_ps`, whose entry is known (of_turn), and that nothing cuts. *turn becomes the first that was not taken.
+ * It is what ids_book would do with each, but no interval is made of them where nobody gets any. */
 int ids_book_turns(struct ids_booking *booking, const struct ids_timeline *timeline, size_t *turn, int64_t to_ps,
                    struct ids_error *err);
 /* Sums up one of the step at `place` that nothing cuts and nothing makes grow. */

@@ -28,7 +28,7 @@ struct parts {
     const struct ids_booking *whole;
     struct part *at;
     size_t count, room;
-    size_t first; /* of those that are booked at the moment */
+    size_t first;                   /* of those that are booked at the moment */
     struct ids_turn_sums turn_sums; /* of the host of the first of these, for all that are beside the same one */
 };
 

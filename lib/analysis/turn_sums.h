@@ -19,9 +19,9 @@ struct ids_turn_sum {
 
 struct ids_turn_block {
     struct ids_turn_sum at[IDS_BLOCK_DOINGS];
-    int64_t longest_ps; /* of all its turns */
-    uint32_t count;     /* of the sums; 0: it is not summed up */
-    uint32_t long_ones; /* a bit for each turn without the last that is no short one in a device's past (past.h) */
+    int64_t longest_ps;    /* of all its turns */
+    uint32_t count;        /* of the sums; 0: it is not summed up */
+    uint32_t long_ones;    /* a bit for each turn without the last that is no short one in a device's past (past.h) */
     _Atomic uint8_t state; /* of enum ids_block_state */
 };
 enum ids_block_state { IDS_BLOCK_IS_NEW, IDS_BLOCK_IS_MADE_NOW, IDS_BLOCK_IS_MADE };
