@@ -101,8 +101,9 @@ static const struct ids_headline headlines[] = {
 /* Of one device, or of all. */
 struct sums {
     uint64_t count, unknown, met; /* met: those that another device's goes with */
+    uint64_t sized;               /* those whose bus bandwidth is known */
     int64_t total_ps, overlapped_ps, allreduce_ps, window_ps;
-    int64_t sized_ps; /* of the collectives whose bus bandwidth is known */
+    int64_t sized_ps; /* of the sized ones */
     double bus_bytes; /* of them: bytes times factor */
 };
 
@@ -142,6 +143,7 @@ static void count_event(const struct ids_trace *trace, const struct ids_event *e
     if (event->value < 0 || factor < 0) return;
     sums->bus_bytes += (double)event->value * factor;
     ids_sum(&sums->sized_ps, duration_ps);
+    sums->sized++;
 }
 
 /* A TPU's -start: the op itself is on the async line. A GPU's kernel that bears the name of a -start does the work. */
@@ -195,6 +197,7 @@ static void add_sums(struct sums *all, const struct sums *own) {
     all->count += own->count;
     all->unknown += own->unknown;
     all->met += own->met;
+    all->sized += own->sized;
     ids_sum(&all->total_ps, own->total_ps);
     ids_sum(&all->overlapped_ps, own->overlapped_ps);
     ids_sum(&all->allreduce_ps, own->allreduce_ps);
@@ -216,11 +219,21 @@ static void put_allreduce(struct ids_report *report, const char *device, const s
                            (double)sums->allreduce_ps / 1e9);
 }
 
+/* One small collective of many says nothing of the links. */
+static int has_bandwidth(const struct sums *sums) {
+    return sums->sized_ps && sums->sized_ps >= sums->total_ps / 2;
+}
+
 static void put_bandwidth(struct ids_report *report, const char *device, const struct sums *sums) {
     static const char id[] = "collectives.bus_bandwidth";
-    if (sums->sized_ps)
+    if (has_bandwidth(sums))
         ids_report_metric(report, id, device,
                           ids_real_value(IDS_UNIT_RATE, sums->bus_bytes * 1e12 / (double)sums->sized_ps));
+    else if (sums->sized_ps)
+        ids_report_no_data(report, id, IDS_UNIT_RATE, device,
+                           "the trace holds the bytes and ranks of %llu of %llu collectives, which take less than half "
+                           "of their time",
+                           (unsigned long long)sums->sized, (unsigned long long)sums->count);
     else
         ids_report_no_data(report, id, IDS_UNIT_RATE, device,
                            sums->count ? "the trace does not hold the bytes and ranks of the collectives"
@@ -363,7 +376,7 @@ static int collectives_run(struct ids_analysis *analysis, struct ids_report *rep
     figures(report, NULL, &all);
     put_wait(analysis, report, &all);
     say_rule(analysis, report, gathering);
-    if (all.sized_ps) say_link(report);
+    if (has_bandwidth(&all)) say_link(report);
     list(analysis, report, &gathering->groups);
     return 0;
 }

@@ -1,8 +1,10 @@
 #include "lib/report/template_names.h"
 
 #include "lib/report/layout.h"
+#include "lib/report/mangled_names.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
 /* A part of a name, without its end. */
@@ -84,19 +86,28 @@ static int is_plain_type(struct span name) {
 
 static const char anonymous[] = "(anonymous namespace)::", call[] = "operator()";
 
-/* Behind what is opened at `at`: a list of arguments, of parameters, a lambda. NULL: it is not closed. */
-static const char *behind(const char *at, const char *to) {
-    int depth = 0;
-    for (; at < to; at++) {
-        if (*at == '<' || *at == '(' || *at == '{' || *at == '[') depth++;
-        if ((*at == '>' && at[-1] != '-') || *at == ')' || *at == '}' || *at == ']') depth--;
-        if (!depth) return at + 1;
-    }
-    return NULL;
-}
-
 static int is_of_word(char c) {
     return isalnum((unsigned char)c) || c == '_' || c == '~' || c == '$';
+}
+
+/* Behind what is opened at `at`: a list of arguments, of parameters, a lambda. NULL: it is not closed. Within
+ * parentheses "<" and ">" compare: "enable_if<((8)>(0)), void>". */
+static const char *behind(const char *at, const char *to) {
+    enum { DEEPEST = 64 };
+    int depth = 0;
+    uint64_t is_list = 0; /* a bit for each that is open, the last one lowest */
+    for (; at < to; at++) {
+        int in_list = depth && (is_list & 1), in_none = !depth;
+        if ((*at == '<' && (in_list || in_none || is_of_word(at[-1]))) || *at == '(' || *at == '{' || *at == '[') {
+            if (depth++ == DEEPEST) return NULL;
+            is_list = is_list << 1 | (*at == '<');
+        } else if ((*at == '>' && at[-1] != '-' && in_list) || *at == ')' || *at == '}' || *at == ']') {
+            depth--;
+            is_list >>= 1;
+        }
+        if (depth <= 0) return at + 1;
+    }
+    return NULL;
 }
 
 struct component {
@@ -308,11 +319,24 @@ static const char *without_repeats(struct span whole, struct ids_arena *arena) {
     return writing.at;
 }
 
+/* A function template says what it gives back first: "void f<int>(int)", "std::enable_if<true, void>::type
+ * f<int>(int)". */
+static struct span without_result(struct span whole) {
+    static const char condition[] = "std::enable_if", type[] = "::type ";
+    if (begins(whole, "void ")) return (struct span){whole.from + sizeof "void " - 1, whole.to};
+    const char *list = begins(whole, condition) ? memchr(whole.from, '<', (size_t)(whole.to - whole.from)) : NULL;
+    const char *end = list ? behind(list, whole.to) : NULL;
+    int is_result = end && begins((struct span){end, whole.to}, type);
+    return is_result ? (struct span){end + sizeof type - 1, whole.to} : whole;
+}
+
 static const char *in_short(const char *name, enum detail detail, struct ids_arena *arena) {
     struct span whole = {name, name + strlen(name)};
+    const char *mangled = ids_mangled_name_in_short(name, detail > TELLING, arena);
+    if (mangled) return mangled;
     if (is_list_of_paths(whole)) return without_repeats(whole, arena);
     if (!is_template(whole)) return detail == TELLING ? without_schedule(whole, arena) : name;
-    if (begins(whole, "void ")) whole.from += sizeof "void " - 1;
+    whole = without_result(whole);
     struct writing writing = {.room = strlen(name), .detail = detail};
     writing.at = ids_arena_alloc(arena, writing.room + 1);
     if (!writing.at || write_part(&writing, whole, 0) <= 0) return name;

@@ -30,6 +30,16 @@ static const struct {
      "int, float, 4, 4> >(at::native::ReduceOp<float, at::native::MeanOps<float, float, float, float>, unsigned int, "
      "float, 4, 4>)",
      "reduce_kernel<MeanOps, float>"},
+    {"std::enable_if<(((8)>(0)))&&a::_typeConvert<c10::BFloat16>::exists, void>::type "
+     "a::fused_norm_kernel<c10::BFloat16, "
+     "8>(c10::BFloat16*, long, c10::BFloat16 const*)",
+     "fused_norm_kernel<BFloat16>"},
+    {"void a::f<((4)<(5)), (a::B)1, a::C<float> >(int, long long, a::C<float>, char const*, unsigned int, unsigned "
+     "long)",
+     "f<C, float>"},
+    {"_ZN5aiter16rms_quant_kernelIDF16bDF16bLi256ELi16ELb0EEEvPT0_PT_PfS4_S4_S4_diiiiiiib", "rms_quant_kernel"},
+    {"_ZN4tile6kentryILi1ENS_9Norm2Fwd1INS_13PassProblem12IDF16bDF16bfffNS_6ShapeXEEEEEEEvDpT1_",
+     "kentry<Norm2Fwd1, PassProblem12>"},
     {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
      "namespace)::TensorListMetadata<1>, "
      "at::native::LpNormFunctor<c10::BFloat16, (at::native::NormType)1, c10::BFloat16, 1, 1, 0>, float*, int>(int)",
@@ -79,10 +89,16 @@ END_TEST
 /* The same function's lambdas, and the same of other numbers of elements. */
 START_TEST(different_ones_stay_different) {
     struct ids_arena arena = {0};
-    const char *texts[] = {POWER("1"), POWER("2"), POWER("1"),
+    const char *texts[] = {POWER("1"),
+                           POWER("2"),
+                           POWER("1"),
                            "void at::native::splitKreduce_kernel<32, 16, float>(float*)",
-                           "void at::native::splitKreduce_kernel<32, 8, float>(float*)"};
-    ids_template_names_shorten(texts, 5, COLUMNS, &arena);
+                           "void at::native::splitKreduce_kernel<32, 8, float>(float*)",
+                           "_ZN4tile6kentryILi1ENS_5NormsILi64ELNS_4EnumE0ELb1EEEEEvDpT1_and_what_makes_it_longer",
+                           "_ZN4tile6kentryILi1ENS_5NormsILi64ELNS_4EnumE1ELb1EEEEEvDpT1_and_what_makes_it_longer"};
+    ids_template_names_shorten(texts, 7, COLUMNS, &arena);
+    ck_assert_str_eq(texts[5], "kentry<1, Norms, 64, Enum, 0, 1>");
+    ck_assert_str_eq(texts[6], "kentry<1, Norms, 64, Enum, 1, 1>");
     ck_assert_str_eq(texts[0], "vectorized_elementwise_kernel<8, pow_kernel_impl#1<float>>");
     ck_assert_str_eq(texts[1], "vectorized_elementwise_kernel<8, pow_kernel_impl#2<float>>");
     ck_assert_str_eq(texts[2], texts[0]);
