@@ -118,10 +118,11 @@ static void advise_on_all(struct ids_adviser *adviser) {
     ids_advise_on_warm_up(adviser);
     ids_advise_on_programs_memory(adviser, 0);
     ids_advise_on_time_outside(adviser);
+    ids_advise_on_start(adviser);
     ids_advise_on_loss(adviser);
     ids_advise_on_one_op(adviser);
     ids_advise_on_waste(adviser);
-    ids_advise_on_small_kernels(adviser);
+    if (!ids_report_find_property(adviser->report, "graph_recording")) ids_advise_on_small_kernels(adviser);
     ids_advise_on_kernels(adviser);
     ids_advise_on_clock(adviser);
     ids_advise_on_host_ops(adviser);

@@ -4,6 +4,7 @@
 #include "analyzers/callers.h"
 #include "analyzers/core_users.h"
 #include "analyzers/input_advice.h"
+#include "analyzers/runtime_calls.h"
 #include "lib/analysis/even_work.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
@@ -546,6 +547,14 @@ static int is_launching_of_busy(const struct ids_adviser *adviser, const struct 
     return launches && ids_adviser_works_nearly_always(adviser) && piece->time_ps < pieces->time_ps / 20;
 }
 
+/* A recording of a graph that is more than half of what was recorded: what the host does beside it is part of it, and done
+ * once too. */
+static int is_beside_recording(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_circumstances about = {.culprit = ids_adviser_text(adviser, piece->most->culprit)};
+    return ids_report_find_property(adviser->report, "graph_recording") && ids_account_is_host(piece->account) &&
+           !ids_call_records_graph(&about);
+}
+
 const struct ids_piece *ids_advise_on_pieces(struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     const struct ids_piece *unfounded = NULL;
@@ -554,6 +563,7 @@ const struct ids_piece *ids_advise_on_pieces(struct ids_adviser *adviser) {
         const struct ids_piece *piece = &pieces->at[i];
         if (piece->time_ps < pieces->time_ps / (said ? IDS_WORTH : WORTH_ALONE)) continue;
         if (ids_is_warm_up(adviser, piece) || is_launching_of_busy(adviser, piece)) continue;
+        if (is_beside_recording(adviser, piece)) continue;
         if (is_founded(adviser, piece)) {
             advise(adviser, piece);
             said++;

@@ -175,6 +175,7 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const st
     about.a_step =
         entry && analysis->steps.count ? entry->intervals / (analysis->steps.count * analysis->busy_count) : 0;
     about.work_ps = adviser->pieces.work_ps;
+    about.is_at_start = entry && entry->longest_at_ps < analysis->first_ps;
     about.donates = entry && donates(analysis->trace, entry->op);
     about.is_mixed = entry && entry->is_mixed;
     about.lacks_cores = ids_adviser_lacks_cores(adviser);

@@ -1,5 +1,6 @@
 /* overview.c - what the run is: hosts, devices, tracks, window, and how much of the device time an op can be named
  * for. */
+#include "analyzers/runtime_calls.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
@@ -343,6 +344,12 @@ static int overview_run(struct ids_analysis *analysis, struct ids_report *report
     if (has_python(trace))
         ids_report_property(report, "python_recorded",
                             ids_text_value("Python's functions recorded, which makes Python slower"));
+    double recording = ids_graph_recording_share(analysis);
+    if (recording > 0.5)
+        ids_report_property(
+            report, "graph_recording",
+            ids_text_value(ids_report_text(report, "the host records a graph for %.1f %% of the window, once",
+                                           recording * 100)));
     if (trace->time_scale.count)
         ids_report_property(report, "time_scale_multiplier",
                             ids_real_value(IDS_UNIT_NUMBER, trace->time_scale.sum / (double)trace->time_scale.count));

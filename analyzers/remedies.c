@@ -1,5 +1,6 @@
 #include "analyzers/remedies.h"
 
+#include "analyzers/runtime_calls.h"
 #include "lib/analysis/host_time.h"
 #include "lib/model/python_frame.h"
 
@@ -36,11 +37,6 @@ static int has_word(const char *text, const char *const *words) {
         at += length ? length : 1;
     }
     return 0;
-}
-
-static int is_call_of_runtime(const char *name) {
-    return name && (!strncmp(name, "cuda", 4) || !strncmp(name, "hip", 3) ||
-                    (!strncmp(name, "cu", 2) && isupper((unsigned char)name[2])));
 }
 
 /* --- conditions ------------------------------------------------------------------------------------------------- */
@@ -148,6 +144,10 @@ static int is_called_back(const struct ids_circumstances *about) {
     return ends(about->where, IDS_CALLED_BACK);
 }
 
+static int computes_itself(const struct ids_circumstances *about) {
+    return ends(about->where, IDS_COMPUTING);
+}
+
 static int is_held_up(const struct ids_circumstances *about) {
     return ends(about->where, IDS_HELD_UP);
 }
@@ -214,33 +214,6 @@ static int goes_through_many(const struct ids_circumstances *about) {
 
 static int fetches_mostly(const struct ids_circumstances *about) {
     return about->fetches_mostly;
-}
-
-static int allocates(const struct ids_circumstances *about) {
-    static const char *const names[] = {"alloc", "free", "mempool", "hostregister", "hostunregister", NULL};
-    return is_call_of_runtime(about->culprit) && has_any(about->culprit, names);
-}
-
-/* Allocating with words that only an accelerator's allocator has. */
-static int allocates_on_gpu(const struct ids_circumstances *about) {
-    return is_gpu(about) && allocates(about);
-}
-
-/* The first call of the runtime makes the device's context, whatever it is for: frameworks call cudaFree(0). Memory is
- * taken and freed in milliseconds. */
-static int makes_context(const struct ids_circumstances *about) {
-    const int64_t long_ps = 100000000000; /* 100 ms */
-    return allocates_on_gpu(about) && about->mean_ps >= long_ps;
-}
-
-static int loads_code(const struct ids_circumstances *about) {
-    static const char *const names[] = {"module", "library", "launch", "funcget", "fatbinary", NULL};
-    return is_call_of_runtime(about->culprit) && has_any(about->culprit, names);
-}
-
-static int makes_objects(const struct ids_circumstances *about) {
-    static const char *const names[] = {"create", "instantiate", "destroy", "ctx", "init", "capture", NULL};
-    return is_call_of_runtime(about->culprit) && has_any(about->culprit, names);
 }
 
 /* "conn.recv" of "loop.py:39, in conn.recv" and of "loop.py:39, mostly in conn.recv"; NULL: none. */
@@ -514,20 +487,29 @@ static const struct sentence {
       "keep shapes the same, or mark what changes as dynamic (torch.compile), and warm up before measuring",
       "give tf.function an input_signature, keep shapes the same, and warm up before measuring",
       "compile ahead of the loop, and warm up before measuring"}},
-    {IDS_HOST_RUNTIME, makes_context, "The host makes the device's context while the device waits",
+    {IDS_HOST_RUNTIME, ids_call_records_graph, "The host records a graph, and what it launches for that does not run",
+     {"nothing to win here: it is done once, before the graph is launched; look at a recording of its launches", NULL,
+      NULL, NULL}},
+    {IDS_HOST_RUNTIME, ids_call_makes_context, "The host makes the device's context while the device waits",
      {"a program's first call of the runtime does this once: warm up before measuring, and record later steps", NULL,
       NULL, NULL}},
-    {IDS_HOST_RUNTIME, allocates_on_gpu, "The host allocates or frees memory while the device waits",
+    {IDS_HOST_RUNTIME, ids_call_allocates_at_first, "A call for memory takes long while the device waits",
+     {"such a call waits for the device too, and at first use for what a library loads: warm up before measuring; where "
+      "it comes again and again, let memory stay allocated", NULL, NULL, NULL}},
+    {IDS_HOST_RUNTIME, ids_call_allocates, "The host allocates or frees memory while the device waits",
      {"allocate ahead of the loop: let XLA preallocate (XLA_PYTHON_CLIENT_PREALLOCATE), donate arguments, warm up "
       "before measuring",
       "keep the caching allocator from freeing (no empty_cache, steady shapes), and warm up before measuring",
       "let memory grow once, ahead of the loop: warm up before measuring",
       "allocate ahead of the loop, or from a pool that is ordered by stream"}},
-    {IDS_HOST_RUNTIME, loads_code, "The host loads code while the device waits",
+    {IDS_HOST_RUNTIME, ids_call_loads_code, "The host loads code while the device waits",
      {LOAD_ONCE, NULL, NULL, "load modules ahead of the loop: launch each kernel once before measuring"}},
-    {IDS_HOST_RUNTIME, makes_objects, "The host makes objects of the runtime while the device waits",
+    {IDS_HOST_RUNTIME, ids_call_makes_objects, "The host makes objects of the runtime while the device waits",
      {"contexts, streams, events and graphs are made at their first use: warm up before measuring", NULL, NULL,
       "make contexts, streams, events and graphs once, ahead of the loop"}},
+    {IDS_HOST_RUNTIME, computes_itself, "The host computes with an op that launches nothing, and the device waits",
+     {"compute it on the device, where its arguments are put or made there; else beside the step, on another thread",
+      NULL, NULL, NULL}},
     {IDS_HOST_RUNTIME, NULL, "The host is held up in a call while the device waits", {ONCE_OR_AGAIN, NULL, NULL, NULL}},
     {IDS_HOST_REGION, saves, "The device waits while the program saves its state",
      {"save less often, or asynchronously: copy to the host and write from another thread", NULL, NULL, NULL}},

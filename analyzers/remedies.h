@@ -40,6 +40,7 @@ struct ids_circumstances {
     int is_uneven;        /* few steps have most of it */
     int is_compiled;      /* of PyTorch: what runs was made by torch.compile */
     int launches_graphs;  /* the program launches CUDA graphs already */
+    int is_at_start;      /* its longest interval began before the first activity of a device */
     int donates;          /* results of the program take the memory of its arguments already */
 };
 

@@ -111,12 +111,17 @@ static void grade_by_rule(const struct ids_grade_rule *rule, const struct ids_re
     take(metric, grade_of(rule, threshold.higher, of_steps->value), threshold);
 }
 
+/* While a graph is recorded the device has nothing to do, which is neither good nor bad. */
+static int is_graph_recording(const struct ids_report *report) {
+    return ids_report_find_property(report, "graph_recording") != NULL;
+}
+
 void ids_grade(const struct ids_grade_rules *rules, struct ids_report *report) {
     for (size_t i = 0; i < report->metric_count; i++) {
         struct ids_metric *metric = &report->metrics[i];
         metric->grade = IDS_GRADE_NONE;
         metric->threshold = (struct ids_threshold){0};
-        for (int r = 0; r < IDS_GRADE_RULES; r++) {
+        for (int r = 0; r < IDS_GRADE_RULES && !is_graph_recording(report); r++) {
             if (!strcmp(rules->at[r].metric, metric->id)) grade_by_rule(&rules->at[r], report, metric);
         }
     }

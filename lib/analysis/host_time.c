@@ -351,6 +351,9 @@ static int tell_doing(const struct division *division, const struct ids_timeline
     int in_launch = from_ps >= division->launch_ps;
     if (doing->waits == IDS_WAITS_FOR_LOCK || doing->waits == IDS_WAITS_FOR_GIL)
         return tell_awaited(division, timeline, number, from_ps, to_ps, err);
+    if (account == IDS_HOST_DISPATCH && !division->is_cpu &&
+        ids_usual_times_computes(&division->time->usual, timeline, i))
+        return tell(division, ids_name_of_doing(number, IDS_AS_COMPUTING), IDS_HOST_RUNTIME, from_ps, to_ps, err);
     if (account == IDS_HOST_DISPATCH && ids_usual_times_is_first_use(&division->time->usual, timeline, i)) {
         /* A CPU has no modules to load: the thread itself did not get on. */
         return division->is_cpu

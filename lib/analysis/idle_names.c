@@ -291,6 +291,7 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         uint32_t shown = manner == IDS_AS_IT_IS && names->sampled.best ? names->sampled.best[number] : number;
         *ret_recorded = text_of(trace, trace->doings[shown].name);
         if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
+        if (manner == IDS_AS_COMPUTING) *ret_where = joined(names, *ret_where, IDS_COMPUTING);
         if (manner == IDS_AS_AWAITED) *ret_where = joined(names, where_awaited(names, number), IDS_AWAITED);
         if (manner == IDS_AS_HAVING_GIL) *ret_where = joined(names, where_having_gil(names, number), IDS_HAVING_GIL);
         if (manner == IDS_AS_LACKING_GIL) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_LACKING_GIL);

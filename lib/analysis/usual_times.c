@@ -4,6 +4,7 @@
 #include "lib/base/nth.h"
 #include "lib/base/parallel.h"
 #include "lib/base/vec.h"
+#include "lib/model/account.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,6 +21,13 @@ enum { FIRST_USE_MEDIANS = 50 };
 #define FIRST_USE_RARE ((size_t)50)
 #define FIRST_USE_EARLY ((size_t)10)
 #define FIRST_USE_LEAST_PS ((int64_t)200000000)
+
+/* Whenever it comes, no launch takes so long by itself: a kernel's code is loaded at its own first launch, which is not
+ * the first call. Nor does an op on its way to a launch. */
+#define LAUNCH_MOST_PS ((int64_t)1000000000)
+#define OP_MOST_PS ((int64_t)10000000000)
+/* An op that launches nothing and takes that long computes. */
+#define COMPUTES_LEAST_PS ((int64_t)1000000000)
 
 static int64_t median_of(int64_t *at, size_t count) {
     return count ? ids_nth(at, count, count / 2) : 0;
@@ -192,11 +200,47 @@ void ids_usual_times_done(struct ids_usual_times *usual) {
     free(usual->of_name);
 }
 
+static struct ids_text name_of(const struct ids_trace *trace, uint32_t name) {
+    return name == IDS_NONE ? (struct ids_text){"", 0} : ids_strings_text(&trace->strings, trace->names[name].text);
+}
+
+static int is_launch(struct ids_text name) {
+    return ids_is_device_call(name) && ids_text_contains(name, "Launch");
+}
+
 int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i) {
     const struct ids_doing *doing = &usual->trace->doings[timeline->doing[i]];
     int64_t length_ps = length_of(timeline, i);
     if (length_ps < FIRST_USE_LEAST_PS) return 0;
     const struct ids_usual *own = &usual->of_name[doing->name];
     if (!is_long(length_ps, own->median_ps)) return 0;
+    if (length_ps >= (is_launch(name_of(usual->trace, doing->name)) ? LAUNCH_MOST_PS : OP_MOST_PS)) return 1;
     return own->is_rarely_long || timeline->from_ps[i] <= own->early_ps;
+}
+
+/* Tensors without values: that takes memory, which may take as long as it likes. */
+static int only_makes_tensors(struct ids_text op) {
+    return ids_text_begins(op, "aten::empty") || ids_text_begins(op, "aten::resize");
+}
+
+/* Whether the thread gives the device something in that turn, or in those next to it of the same outermost op. */
+static int launches_around(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t i) {
+    uint32_t around = trace->doings[timeline->doing[i]].around;
+    size_t first = i, end = i + 1;
+    while (first && trace->doings[timeline->doing[first - 1]].around == around) first--;
+    while (end < timeline->count && trace->doings[timeline->doing[end]].around == around) end++;
+    first -= first > 0; /* taking memory, or waiting, is apart */
+    end += end < timeline->count;
+    for (; first < end; first++) {
+        if (ids_is_device_call(name_of(trace, trace->doings[timeline->doing[first]].name))) return 1;
+    }
+    return 0;
+}
+
+int ids_usual_times_computes(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i) {
+    const struct ids_trace *trace = usual->trace;
+    const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
+    struct ids_text name = name_of(trace, doing->name);
+    return length_of(timeline, i) >= COMPUTES_LEAST_PS && ids_text_begins(name, "aten::") && !only_makes_tensors(name) &&
+           !launches_around(trace, timeline, i);
 }

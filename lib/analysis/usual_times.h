@@ -29,4 +29,8 @@ void ids_usual_times_done(struct ids_usual_times *usual);
 /* Whether turn `i` of the timeline, which is dispatching, is the first use of what is called there. */
 int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i);
 
+/* Whether turn `i`, which is dispatching, is of a framework's op that launches nothing and takes too long to be on its
+ * way to a launch: it computes on the host. */
+int ids_usual_times_computes(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i);
+
 #endif

@@ -7,6 +7,7 @@
 #include "lib/model/account.h"
 #include "lib/model/calls.h"
 #include "lib/model/doings.h"
+#include "lib/model/graph_recordings.h"
 #include "lib/model/nesting.h"
 #include "lib/model/stacks.h"
 
@@ -191,6 +192,18 @@ static int is_errand(const struct ids_passing *passing, const struct ids_open_ev
     return passing->duration_ps >= LONG_PS && parent && parent->launches && !open->launches;
 }
 
+/* A region that launches and is nearly all that its thread does is the program: what is in it says more. So are then the
+ * functions that are nearly all of it. */
+static int is_program(const struct ids_assembly *assembly, const struct ids_passing *passing,
+                      const struct ids_event *event) {
+    uint64_t all_ps = (uint64_t)passing->duration_ps;
+    if (!assembly->program_ps) return 0;
+    if (event && event->kind == IDS_KIND_NAMED) {
+        if (!ids_keymap_get(&assembly->regions, (uint64_t)event->name + 1, &all_ps)) return 0;
+    }
+    return (int64_t)all_ps >= assembly->program_ps;
+}
+
 static int begin_doing(struct ids_assembly *assembly, struct ids_trace *trace, struct ids_track *track,
                        const struct ids_passing *passing, struct ids_open_event *open,
                        const struct ids_open_event *parent, struct ids_error *err) {
@@ -204,7 +217,8 @@ static int begin_doing(struct ids_assembly *assembly, struct ids_trace *trace, s
     if (event) bridge_wait(assembly, &track->timeline, event);
     struct ids_doing_place place = {.around = around,
                                     .called = parent ? assembly->at[parent->passing].name : IDS_NONE,
-                                    .is_errand = is_errand(passing, open, parent)};
+                                    .is_errand = is_errand(passing, open, parent),
+                                    .is_program = is_program(assembly, passing, event)};
     int64_t doing = ids_doing_inside(trace, &place, passing->name, event);
     if (doing < 0) return ids_no_memory(err);
     open->doing = (uint32_t)doing;
@@ -226,6 +240,30 @@ static int begin_sampled(struct ids_trace *trace, uint32_t track, const struct i
 #define COMPILING                                                                          \
     (IDS_KINDS(IDS_KIND_COMPILE) | IDS_KINDS(IDS_KIND_LOWER) | IDS_KINDS(IDS_KIND_TRACE) | \
      IDS_KINDS(IDS_KIND_AUTOTUNE) | IDS_KINDS(IDS_KIND_CACHE_READ) | IDS_KINDS(IDS_KIND_CACHE_WRITE))
+
+/* Finds whether regions of one name that launch are nearly all that the thread does, nine tenths, and how long that
+ * is. */
+static int find_program(struct ids_assembly *assembly, const struct ids_events *events) {
+    int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
+    uint64_t most_ps = 0;
+    assembly->program_ps = 0;
+    for (size_t i = 0; i < events->count; i++) {
+        const struct ids_event *event = &events->at[i];
+        if (event->kind != IDS_KIND_NAMED || !event->launches) continue;
+        uint64_t *sum = ids_keymap_at(&assembly->regions, (uint64_t)event->name + 1);
+        if (!sum) return -1;
+        *sum += (uint64_t)(event->end_ps - event->start_ps);
+        if (*sum > most_ps) most_ps = *sum;
+    }
+    for (size_t i = 0; i < assembly->count && most_ps; i++) {
+        const struct ids_passing *passing = &assembly->at[i];
+        if (passing->start_ps < first_ps) first_ps = passing->start_ps;
+        if (passing->start_ps + passing->duration_ps > last_ps) last_ps = passing->start_ps + passing->duration_ps;
+    }
+    int64_t least_ps = most_ps ? (last_ps - first_ps) / 10 * 9 : 0;
+    if (most_ps && (int64_t)most_ps >= least_ps) assembly->program_ps = least_ps;
+    return 0;
+}
 
 /* Marks regions that launch and calls that compile, and finds when the thread launches, before the sweep asks. */
 static int look_inside(struct ids_moments *launches, struct ids_events *events) {
@@ -358,10 +396,13 @@ int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, 
     int code = assembly->unordered ? sort_passing(assembly, err) : 0;
     if (!code && assembly->unordered) code = order_kept(assembly, &track->events, err);
     assembly->launches.count = 0;
-    if (!code && track->role == IDS_TRACK_HOST && look_inside(&assembly->launches, &track->events))
+    if (!code && track->role == IDS_TRACK_HOST &&
+        (look_inside(&assembly->launches, &track->events) || find_program(assembly, &track->events)))
         code = ids_no_memory(err);
     if (!code) code = sweep(assembly, trace, track_id, err);
+    ids_keymap_done(&assembly->regions);
     if (code) return code;
+    if (track->role == IDS_TRACK_HOST) ids_graph_recordings_fold(trace, &track->timeline);
     assembly->count = 0;
     assembly->unordered = 0;
     assembly->calls = NULL;

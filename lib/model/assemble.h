@@ -5,6 +5,7 @@
 #ifndef IDS_LIB_MODEL_ASSEMBLE_H
 #define IDS_LIB_MODEL_ASSEMBLE_H
 
+#include "lib/base/keymap.h"
 #include "lib/base/vec.h"
 #include "lib/model/trace.h"
 
@@ -33,6 +34,8 @@ struct ids_assembly {
         int64_t *at;
         size_t count, room;
     } launches;                  /* when the track's thread launched work, in time order */
+    struct ids_keymap regions;   /* of the track, by name + 1: how long those are that launch */
+    int64_t program_ps;          /* what takes that long is nearly all that the thread does; 0: no region does */
     uint32_t *aggregate_of_name; /* index + 1 in trace->aggregates, valid where that is of the current track */
     size_t aggregate_room;
 };

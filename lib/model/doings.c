@@ -60,8 +60,8 @@ static int may_call_back(const struct ids_trace *trace, struct ids_doing around)
 
 /* A frame of the program says what its thread does, and calls everything inside. A library's frame is a detail of its
  * caller. */
-static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name, int is_errand,
-                         struct ids_doing *ret_doing) {
+static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name,
+                         const struct ids_doing_place *place, struct ids_doing *ret_doing) {
     enum ids_frame_owner owner = owner_of(trace, name);
     int is_built_in = owner == IDS_FRAME_WAITS || owner == IDS_FRAME_BLOCKS;
     int of_library = owner == IDS_FRAME_OF_LIBRARY || is_built_in || (owner == IDS_FRAME_OF_EITHER && around.library);
@@ -109,9 +109,9 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
                 (ids_python_is_selector(text_of(trace, name)) && !awaits_process(text_of(trace, around.called))))) {
         doing.called = name; /* an event loop, and that it waits, says more than by which call the program runs it */
     }
-    if (is_errand && of_library && around.caller != IDS_NONE && around.account == IDS_HOST_PYTHON) doing.called = name;
+    if (place->is_errand && of_library && around.caller != IDS_NONE && around.account == IDS_HOST_PYTHON) doing.called = name;
     int shows =
-        around.account == IDS_NO_ACCOUNT ||
+        (around.account == IDS_NO_ACCOUNT && !(of_library && place->is_program)) ||
         (!of_library && (is_hook(around) || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON)));
     if (shows) {
         doing.account = IDS_HOST_PYTHON;
@@ -153,7 +153,8 @@ static int is_of_framework(struct ids_text name) {
 
 /* "input" may be the name of a layer: where the program launches work in it, an annotation is input only if its words
  * say that something is fetched. */
-static enum ids_account account_of(struct ids_trace *trace, uint32_t name, const struct ids_event *event) {
+static enum ids_account account_of(struct ids_trace *trace, const struct ids_doing_place *place, uint32_t name,
+                                   const struct ids_event *event) {
     struct ids_name *known = &trace->names[name];
     enum ids_kind kind = event ? (enum ids_kind)event->kind : (enum ids_kind)known->kind;
     struct ids_text text = text_of(trace, name);
@@ -165,7 +166,8 @@ static enum ids_account account_of(struct ids_trace *trace, uint32_t name, const
     if (account == IDS_HOST_INPUT && event && event->launches && !ids_is_reader(text) && !ids_says_fetching(text))
         account = IDS_HOST_REGION;
     if (account == IDS_HOST_REGION && is_of_framework(text)) return IDS_HOST_DISPATCH;
-    return account == IDS_HOST_REGION && (known->is_block || is_part_of_step(text, event)) ? IDS_NO_ACCOUNT : account;
+    int is_program = place->is_program || known->is_block || is_part_of_step(text, event);
+    return account == IDS_HOST_REGION && is_program ? IDS_NO_ACCOUNT : account;
 }
 
 /* "$numpy asarray", called by the program's own function. */
@@ -180,11 +182,11 @@ static int is_builtin_call(const struct ids_trace *trace, struct ids_doing aroun
 static struct ids_doing doing_inside(struct ids_trace *trace, const struct ids_doing_place *place, uint32_t name,
                                      const struct ids_event *event) {
     const struct ids_doing around = trace->doings[place->around];
-    enum ids_account account = account_of(trace, name, event);
+    enum ids_account account = account_of(trace, place, name, event);
     struct ids_doing doing = around;
     if (account == IDS_NO_ACCOUNT) return around;
     if (account == IDS_HOST_PYTHON) {
-        frame_inside(trace, around, name, place->is_errand, &doing);
+        frame_inside(trace, around, name, place, &doing);
         return doing;
     }
     if (!is_hook(around) && ids_account_holds((enum ids_account)around.account, account)) return around;
@@ -231,7 +233,8 @@ int64_t ids_doing_inside(struct ids_trace *trace, const struct ids_doing_place *
         if (!trace->doing_changes || ids_doing_number(trace, &nothing) != IDS_NO_DOING) return -1;
     }
     uint8_t kind = event ? event->kind : trace->names[name].kind;
-    uint8_t flags = (uint8_t)((event ? 1 | event->launches << 1 | event->compiles << 2 : 0) | place->is_errand << 3);
+    uint8_t flags = (uint8_t)((event ? 1 | event->launches << 1 | event->compiles << 2 : 0) | place->is_errand << 3 |
+                              place->is_program << 4);
     uint32_t around = place->around, called = place->called;
     struct ids_doing_change *change =
         &trace->doing_changes[(around * 0x9e3779b1u ^ name * 0x85ebca6bu) >> 8 & (CHANGES - 1)];

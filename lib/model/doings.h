@@ -18,6 +18,8 @@ struct ids_doing_place {
     uint32_t called; /* the name of the event that it lies in directly, IDS_NONE for none: a built-in function that the
                       * program calls and that waits, as numpy's asarray, gives the waiting its name */
     int is_errand;   /* it is long and launches nothing, and what it lies in does launch */
+    int is_program;  /* a region that, with others of its name, is nearly all that the thread does, and launches; or a
+                      * function that is, where there is such a region */
 };
 /* The number of what is done while `event` is open; it is kept as a record or only counted, then NULL. -1 when memory
  * ran out. */

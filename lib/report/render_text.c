@@ -39,6 +39,7 @@ static const struct fact facts[] = {
     {"ops_beside", NULL, "", "", NULL},
     {"beyond_window", NULL, "", "", NULL},
     {"python_recorded", NULL, "", "", NULL},
+    {"graph_recording", NULL, "", "", NULL},
     {NULL, "coverage.attributed_share", "", " of device time attributed", NULL},
 };
 
