@@ -140,6 +140,8 @@ static int advice_run(struct ids_analysis *analysis, struct ids_report *report, 
                                   .launchers = analysis->sums,
                                   .framework = ids_framework_of(analysis->trace),
                                   .is_compiled = ids_is_torch_compiled(analysis->trace),
+                                  .has_ops = ids_has_torch_ops(analysis->trace),
+                                  .trains = ids_trains(analysis->trace),
                                   .launches_graphs = ids_launches_graphs(analysis->trace),
                                   .has_python = ids_report_find_property(report, "python_recorded") != NULL};
     if (!analysis->busy_count) return ids_no_device_advise(analysis, report, err);

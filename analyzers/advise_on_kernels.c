@@ -62,6 +62,9 @@ static const char *say_between(const struct ids_adviser *adviser) {
 
 static const char *say_fuse(const struct ids_adviser *adviser) {
     const char *program = large_program_of(adviser);
+    if (adviser->framework == IDS_PYTORCH && !adviser->trains)
+        return adviser->is_compiled ? "Many small kernels: use fused ones (attention, norms)"
+                                    : "Many small kernels: fuse them (torch.compile, fused attention and norms)";
     if (adviser->framework == IDS_PYTORCH)
         return "Many small kernels: fuse them (torch.compile, fused optimizers and attention)";
     if (adviser->framework != IDS_JAX) return "Many small kernels: fuse them";

@@ -508,13 +508,14 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
 }
 
 /* It came in several steps or often, or is most of the recording. That a device has more work rests on what it computes
- * in all steps. What the host did for a tenth of the whole recording,
- * covered by events, is a fact even where it came once; in how many steps it came is said with it. */
+ * in all steps. What the host did for a tenth of the whole recording, covered by events, is a fact even where it came
+ * once; in how many steps it came is said with it. A first use comes once by its nature: a twentieth. */
 static int is_founded(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     if (piece->recurs.seen >= IDS_LEAST_STEPS || piece->intervals >= LEAST_INTERVALS) return 1;
     if (piece->time_ps > adviser->pieces.time_ps / 2 || has_more_work(adviser, piece)) return 1;
     return ids_account_is_host(piece->account) && piece->account != IDS_HOST_DISPATCH &&
-           piece->time_ps >= adviser->pieces.time_ps / 10 && piece->recorded_ps >= piece->known_ps / 2;
+           piece->time_ps >= adviser->pieces.time_ps / (piece->account == IDS_HOST_RUNTIME ? 20 : 10) &&
+           piece->recorded_ps >= piece->known_ps / 2;
 }
 
 void ids_say_too_little(struct ids_adviser *adviser, const struct ids_piece *piece) {
@@ -547,8 +548,8 @@ static int is_launching_of_busy(const struct ids_adviser *adviser, const struct 
     return launches && ids_adviser_works_nearly_always(adviser) && piece->time_ps < pieces->time_ps / 20;
 }
 
-/* A recording of a graph that is more than half of what was recorded: what the host does beside it is part of it, and done
- * once too. */
+/* A recording of a graph that is more than half of what was recorded: what the host does beside it is part of it, and
+ * done once too. */
 static int is_beside_recording(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_circumstances about = {.culprit = ids_adviser_text(adviser, piece->most->culprit)};
     return ids_report_find_property(adviser->report, "graph_recording") && ids_account_is_host(piece->account) &&

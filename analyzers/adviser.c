@@ -160,6 +160,8 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const st
     const struct ids_analysis *analysis = adviser->analysis;
     about.framework = adviser->framework;
     about.is_compiled = adviser->is_compiled;
+    about.has_ops = adviser->has_ops;
+    about.infers = !adviser->trains;
     about.launches_graphs = adviser->launches_graphs;
     about.platform = analysis->busy[adviser->pieces.decider].device->kind;
     about.culprit = entry ? ids_adviser_text(adviser, entry->culprit) : NULL;

@@ -23,6 +23,8 @@ struct ids_adviser {
     struct ids_balance balance;
     enum ids_framework framework;
     int is_compiled; /* by torch.compile */
+    int has_ops;     /* of PyTorch, on the host */
+    int trains;
     int launches_graphs;
     int has_python;
     int told_compute;     /* 1: compute is a piece, with the op that has most of it */

@@ -1,5 +1,7 @@
 #include "analyzers/no_device.h"
 
+#include "analyzers/framework.h"
+
 #include "lib/analysis/idle_names.h"
 #include "lib/base/counted.h"
 #include "lib/base/keymap.h"
@@ -7,6 +9,7 @@
 #include "lib/model/doings.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Of all threads the one that was longest in functions of the program, and of these the one with most of the time.
  * A thread that waits for others is named where none does anything else. */
@@ -77,6 +80,10 @@ static int look_at_thread(const struct ids_trace *trace, const struct ids_track 
  * device that was given work did it, whether the file has that or not. */
 static const char *say_no_device(const struct ids_trace *trace, uint64_t launches, struct ids_report *report) {
     if (trace->tracer_host == 0) return "With --host-tracer 0 nothing is recorded of what a CPU device does";
+    if (!launches && ids_has_torch_ops(trace))
+        return "The recording has no events of a device: where the program uses one, add it to the profiler's "
+               "activities "
+               "(ProfilerActivity.CUDA, XPU)";
     if (!launches) return "No device did anything while the window was open";
     return ids_report_text(report,
                            "The device's events are missing: the host recorded %s that gave it work, and the file has "
@@ -110,6 +117,53 @@ static void advise(const struct ids_trace *trace, struct ids_idle_names *names, 
     ids_report_advice(report, &advice);
 }
 
+/* What the host's threads did most by themselves, all together: *ret_most is a name, IDS_NONE: nothing. */
+static int most_of_host(const struct ids_trace *trace, struct ids_aggregate *ret_most) {
+    struct ids_keymap places = {0}; /* name + 1 -> index of the first sum of that name, plus 1 */
+    struct ids_aggregate *sums = calloc(trace->aggregate_count + 1, sizeof *sums);
+    int failed = !sums;
+    size_t count = 0;
+    *ret_most = (struct ids_aggregate){.name = IDS_NONE};
+    for (size_t i = 0; i < trace->aggregate_count && !failed; i++) {
+        const struct ids_aggregate *sum = &trace->aggregates[i];
+        if (trace->tracks[sum->track].role != IDS_TRACK_HOST || trace->names[sum->name].kind == IDS_KIND_STEP_MARK)
+            continue;
+        uint64_t *place = ids_keymap_at(&places, (uint64_t)sum->name + 1);
+        failed = !place;
+        if (failed) break;
+        if (!*place) {
+            sums[count].name = sum->name;
+            *place = ++count;
+        }
+        struct ids_aggregate *all = &sums[*place - 1];
+        ids_sum(&all->self_ps, sum->self_ps);
+        all->count += sum->count;
+        if (all->self_ps > ret_most->self_ps) *ret_most = *all;
+    }
+    ids_keymap_done(&places);
+    free(sums);
+    return failed ? -1 : 0;
+}
+
+static int advise_on_ops(const struct ids_trace *trace, struct ids_report *report) {
+    struct ids_aggregate most;
+    char in[IDS_VALUE_ROOM];
+    if (most_of_host(trace, &most)) return -1;
+    if (most.name == IDS_NONE) return 0;
+    ids_value_format(ids_int_value(IDS_UNIT_TIME, most.self_ps), in, sizeof in);
+    const char *name = ids_trace_text(trace, trace->names[most.name].text);
+    ids_report_advice(report, &(struct ids_advice){.saves_ps = -1,
+                                                   .culprit = name,
+                                                   .what = ids_report_text(report,
+                                                                           "%s. Of what the host did, most time "
+                                                                           "has %s",
+                                                                           say_no_device(trace, 0, report), name),
+                                                   .evidence = ids_report_text(report, "%s of its own, in %s", in,
+                                                                               IDS_COUNTED(most.count, "call")),
+                                                   .explain = "device.utilization"});
+    return 0;
+}
+
 /* Nobody is seen in the program's own functions: what is missing is told all the same. */
 static void advise_on_missing(const struct ids_trace *trace, uint64_t launches, struct ids_report *report) {
     if (!launches) return;
@@ -129,6 +183,8 @@ int ids_no_device_advise(const struct ids_analysis *analysis, struct ids_report 
         if (track->role != IDS_TRACK_HOST || !track->timeline.count) continue;
         if (look_at_thread(trace, track, &most)) return ids_no_memory(err);
     }
+    if (most.doing == IDS_NO_DOING && !launches && ids_has_torch_ops(trace))
+        return advise_on_ops(trace, report) ? ids_no_memory(err) : 0;
     if (most.doing == IDS_NO_DOING) {
         advise_on_missing(trace, launches, report);
         return 0;

@@ -346,10 +346,9 @@ static int overview_run(struct ids_analysis *analysis, struct ids_report *report
                             ids_text_value("Python's functions recorded, which makes Python slower"));
     double recording = ids_graph_recording_share(analysis);
     if (recording > 0.5)
-        ids_report_property(
-            report, "graph_recording",
-            ids_text_value(ids_report_text(report, "the host records a graph for %.1f %% of the window, once",
-                                           recording * 100)));
+        ids_report_property(report, "graph_recording",
+                            ids_text_value(ids_report_text(
+                                report, "the host records a graph for %.1f %% of the window, once", recording * 100)));
     if (trace->time_scale.count)
         ids_report_property(report, "time_scale_multiplier",
                             ids_real_value(IDS_UNIT_NUMBER, trace->time_scale.sum / (double)trace->time_scale.count));

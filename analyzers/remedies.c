@@ -76,7 +76,12 @@ static int graphs_take_longer(const struct ids_circumstances *about) {
 }
 
 static int is_compiled(const struct ids_circumstances *about) {
-    return about->framework == IDS_PYTORCH && about->is_compiled;
+    static const char *const names[] = {"CompiledF", "Torch-Compiled Region", NULL};
+    return about->framework == IDS_PYTORCH && (about->is_compiled || has_any(about->culprit, names));
+}
+
+static int has_ops(const struct ids_circumstances *about) {
+    return about->framework == IDS_PYTORCH && about->has_ops;
 }
 
 static int has_python(const struct ids_circumstances *about) {
@@ -405,7 +410,9 @@ static int logs(const struct ids_circumstances *about) {
             "record all workers to see who comes late; overlap collectives with compute, pack small ones "      \
             "together, or exchange less",                                                                       \
             "record all ranks to see who comes late; put collectives on a stream of their own beside compute, " \
-            "or exchange less"                                                                                  \
+            "or exchange less",                                                                                 \
+            "record all ranks to see who comes late; overlap collectives with compute, or shard so that less "  \
+            "is exchanged"                                                                                      \
     }
 
 /* clang-format off */
@@ -413,7 +420,7 @@ static const struct sentence {
     enum ids_account account;
     condition *holds; /* NULL: always */
     const char *problem;
-    const char *remedy[IDS_FRAMEWORKS]; /* NULL: as for JAX */
+    const char *remedy[IDS_FRAMEWORKS + 1]; /* NULL: as for JAX; the last of PyTorch that trains nothing, NULL: as it */
 } sentences[] = {
     {IDS_HOST_INPUT, waits_for_item, "The device waits for Python, which waits for what another thread or process "
                                      "makes, or for its timeout",
@@ -567,6 +574,8 @@ static const struct sentence {
     {IDS_HOST_PYTHON, opens, "The device waits for Python, which opens files",
      {"open fewer of them, ahead of the step or on another thread; a pipe opens when its other end does", NULL, NULL,
       NULL}},
+    {IDS_HOST_PYTHON, is_compiled, "The device waits for Python",
+     {"move it out of the loop, do it less often or on another thread", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, NULL, "The device waits for Python",
      {"move it out of the loop, do it less often or on another thread; where it computes, put it under jit",
       "move it out of the loop, do it less often or on another thread; where it computes with tensors, compile the "
@@ -593,22 +602,30 @@ static const struct sentence {
      {
       "let CUDA graphs launch it (torch.compile with mode='reduce-overhead' or 'max-autotune'), use fused or foreach "
       "optimizers or compile the optimizer's step too, or give each launch more work",
-      NULL, NULL, NULL}},
+      NULL, NULL, NULL,
+      "let CUDA graphs launch it (torch.compile with mode='reduce-overhead' or 'max-autotune'; in a server, no eager "
+      "mode), or give each launch more work"}},
     {IDS_HOST_DISPATCH, launches_take_longer, "Launching takes longer than what is launched",
      {"put more under one jit (the whole step, several steps by lax.scan), so that one launch does more",
       "capture the step as a graph or compile it (torch.compile, mode reduce-overhead), use foreach or fused "
       "optimizers, or give each launch more work",
       "put more under one tf.function, jit_compile it, or give each launch more work",
-      "fuse kernels, or launch them as one graph"}},
+      "fuse kernels, or launch them as one graph",
+      "capture the step as a graph or compile it (torch.compile, mode reduce-overhead; in a server, no eager mode), or "
+      "give each launch more work"}},
     {IDS_HOST_DISPATCH, NULL, "The device waits between launches while the host dispatches",
      {"put more under one jit (the whole step, several steps by lax.scan), so that the host runs ahead",
       "compile the step (torch.compile), use foreach or fused optimizers, or give each launch more work, so that the "
       "host runs ahead",
       "put more under one tf.function, jit_compile it, or give each launch more work",
-      "fuse kernels, or launch them as one graph"}},
+      "fuse kernels, or launch them as one graph",
+      "compile the step (torch.compile; in a server, no eager mode), or give each launch more work, so that the host "
+      "runs ahead"}},
     {IDS_HOST_UNKNOWN, has_python, "The device waits for the host, and the recording does not say why",
      {"name the parts of the loop (jax.profiler.TraceAnnotation)", "name the parts of the loop (record_function)",
       "name the parts of the loop (tf.profiler.experimental.Trace)", "name the parts of the loop (NVTX)"}},
+    {IDS_HOST_UNKNOWN, has_ops, "The device waits for the host, and the recording does not say why",
+     {"record with the profiler's with_stack=True, or name the parts of the loop (record_function)", NULL, NULL, NULL}},
     {IDS_HOST_UNKNOWN, NULL, "The device waits for the host, and the recording does not say why",
      {"record what Python runs too (idsprof capture -- PROGRAM samples its stacks unless --stacks 0 is given; with "
       "--attach: --python-tracer 1), or name the parts of the loop (jax.profiler.TraceAnnotation)",
@@ -655,7 +672,8 @@ static const struct sentence {
       "overlap them with the backward pass (bucket_cap_mb, FSDP prefetch), or exchange less (bf16 gradients, another "
       "sharding)",
       "overlap them with compute, pack small ones together, or exchange less",
-      "put them on a stream of their own beside compute, or exchange less"}},
+      "put them on a stream of their own beside compute, or exchange less",
+      "overlap them with compute, or shard so that less is exchanged"}},
     {IDS_COMM_WAIT, is_even_on_cpu, "Devices wait for one that takes longer for the same work",
      {"all of them run the same ops, equally often: the threads of one come later to a core, or share it. Let fewer "
       "devices, threads and processes run at once, or give them more cores", NULL, NULL, NULL}},
@@ -713,7 +731,8 @@ struct ids_remedy ids_remedy_of(const struct ids_circumstances *about) {
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {
         const struct sentence *sentence = &sentences[i];
         if (sentence->account != about->account || (sentence->holds && !sentence->holds(about))) continue;
-        const char *own = sentence->remedy[about->framework];
+        const char *own = about->framework == IDS_PYTORCH && about->infers ? sentence->remedy[IDS_FRAMEWORKS] : NULL;
+        if (!own) own = sentence->remedy[about->framework];
         return (struct ids_remedy){sentence->problem, own ? own : sentence->remedy[IDS_JAX]};
     }
     return (struct ids_remedy){0};

@@ -39,6 +39,8 @@ struct ids_circumstances {
     int lacks_cores;      /* the threads that are a CPU's devices often waited for a core */
     int is_uneven;        /* few steps have most of it */
     int is_compiled;      /* of PyTorch: what runs was made by torch.compile */
+    int has_ops;          /* of PyTorch: its ops were recorded on the host */
+    int infers;           /* neither a backward pass nor an optimizer is in the recording */
     int launches_graphs;  /* the program launches CUDA graphs already */
     int is_at_start;      /* its longest interval began before the first activity of a device */
     int donates;          /* results of the program take the memory of its arguments already */

@@ -1,5 +1,5 @@
-/* runtime_calls.h - what a call of CUDA's or HIP's runtime is for, by its name, its length and when it was: conditions of
- * remedies.h. */
+/* runtime_calls.h - what a call of CUDA's or HIP's runtime is for, by its name, its length and when it was: conditions
+ * of remedies.h. */
 #ifndef IDS_ANALYZERS_RUNTIME_CALLS_H
 #define IDS_ANALYZERS_RUNTIME_CALLS_H
 

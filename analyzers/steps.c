@@ -1,5 +1,6 @@
 /* steps.c - how long steps took and where the time went. Which work belongs to which step is found in
  * lib/analysis/steps.c. */
+#include "analyzers/framework.h"
 #include "lib/analysis/context.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
@@ -355,14 +356,16 @@ static const char *why_none(const struct ids_analysis *analysis, struct ids_repo
                    ? "calls were counted as steps, but device work cannot be assigned to them: see the rule of "
                      "steps.source"
                    : "steps are annotated, but device work cannot be assigned to steps: see the rule of steps.source";
-    if (steps->name == IDS_NONE) return "no steps in this trace: " IDS_HOW_TO_MARK_STEPS;
+    if (steps->name == IDS_NONE)
+        return ids_report_text(report, "no steps in this trace: %s", ids_how_to_mark_steps(ids_framework_of(trace)));
     if (ids_steps_are_block(analysis))
         return ids_report_text(report,
                                "nothing in this trace marks steps, and the region '%s', which was recorded, is none: "
-                               "%s; " IDS_HOW_TO_MARK_STEPS,
+                               "%s; %s",
                                ids_trace_text(trace, steps->name),
                                says_who_launched(trace) ? "no device's work was launched by the thread of the region"
-                                                        : "nothing says which thread launched devices' work");
+                                                        : "nothing says which thread launched devices' work",
+                               ids_how_to_mark_steps(ids_framework_of(trace)));
     if (is_counted)
         return ids_report_text(report,
                                "steps were counted (each a %s), but nothing in this trace ties devices' work to them",

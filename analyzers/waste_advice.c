@@ -133,7 +133,9 @@ static const struct sentence {
      "Arrays are only converted to another dtype",
      {"keep one dtype along the path: store parameters and caches in the dtype of the products, and convert inside "
       "what is fused",
-      "store parameters in the dtype of autocast, and convert once ahead of the loop"}},
+      "where a parameter is converted, store it in the dtype of autocast; where an activation is, let the op that "
+      "takes "
+      "it convert it (a fused one, or torch.compile)"}},
     {IDS_WASTE_PAD,
      ALL,
      NULL,

@@ -271,9 +271,8 @@ const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
         return "a device memory profile says what lives at one moment, and holds no times";
     if (ids_calls_for_devices(analysis->trace))
         return "the device's events are missing: the host recorded calls that gave it work, and nothing that it did";
-    return analysis->trace->device_count
-               ? "no event of a device is in this trace: every device plane is empty"
-               : "the trace has no device plane and no op of the CPU client: only host events were recorded";
+    return analysis->trace->device_count ? "no event of a device is in this trace: every device plane is empty"
+                                         : "no event of a device is in this trace: only host events were recorded";
 }
 
 void ids_metrics_missing(struct ids_report *report, const struct ids_metric_def *metrics, int count, const char *why) {

@@ -188,6 +188,8 @@ struct division {
     const struct ids_event *launched, *launch; /* NULL: nothing is */
     uint32_t host;
     int is_cpu;
+    int is_gpu;
+    int is_unlaunched; /* nobody recorded by which call work begins */
     const struct ids_idle_visitor *visitor;
 };
 
@@ -197,8 +199,11 @@ static int hand_on(const struct ids_idle_visitor *visitor, const struct ids_idle
 
 static int tell(const struct division *division, uint32_t name, enum ids_account account, int64_t from_ps,
                 int64_t to_ps, struct ids_error *err) {
-    const struct ids_idle_part part = {
-        .from_ps = from_ps, .to_ps = to_ps, .account = (uint8_t)account, .known = IDS_RECORDED, .name = name};
+    const struct ids_idle_part part = {.from_ps = from_ps,
+                                       .to_ps = to_ps,
+                                       .account = (uint8_t)account,
+                                       .known = division->is_unlaunched ? IDS_INFERRED : IDS_RECORDED,
+                                       .name = name};
     return hand_on(division->visitor, &part, err);
 }
 
@@ -351,7 +356,7 @@ static int tell_doing(const struct division *division, const struct ids_timeline
     int in_launch = from_ps >= division->launch_ps;
     if (doing->waits == IDS_WAITS_FOR_LOCK || doing->waits == IDS_WAITS_FOR_GIL)
         return tell_awaited(division, timeline, number, from_ps, to_ps, err);
-    if (account == IDS_HOST_DISPATCH && !division->is_cpu &&
+    if (account == IDS_HOST_DISPATCH && division->is_gpu &&
         ids_usual_times_computes(&division->time->usual, timeline, i))
         return tell(division, ids_name_of_doing(number, IDS_AS_COMPUTING), IDS_HOST_RUNTIME, from_ps, to_ps, err);
     if (account == IDS_HOST_DISPATCH && ids_usual_times_is_first_use(&division->time->usual, timeline, i)) {
@@ -546,6 +551,14 @@ static uint32_t name_of_program(const struct ids_host_time *time, const struct i
     return event->launch ? name_of_launch(time, event) : ids_name_of_name(&time->names, event->name);
 }
 
+/* The runtimes of some accelerators record calls of theirs without the work that these give the device: then the
+ * program's thread, which was recorded, is who it waits for. */
+static int is_never_launched(const struct ids_host_time *time, const struct ids_busy *busy,
+                             const struct ids_event *next) {
+    return next && !next->launch && busy->device->kind == IDS_DEVICE_CUSTOM &&
+           time->threads.program[busy->device->host] != IDS_NONE;
+}
+
 static int divide_recorded(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
                            const struct ids_idle_visitor *visitor, struct ids_error *err) {
     const struct ids_trace *trace = time->analysis->trace;
@@ -563,7 +576,8 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
     /* Before the first work of a step that was running: what it was launched by lies before the window, and what its
      * thread did meanwhile is what there is to say. */
     int is_running = !stretch->previous && time->analysis->steps.has_running;
-    if (next && !launch && !is_running) {
+    int is_unlaunched = is_never_launched(time, busy, next);
+    if (next && !launch && !is_running && !is_unlaunched) {
         part.account = IDS_DEVICE_UNKNOWN;
         part.known = IDS_UNKNOWN;
         part.event = next;
@@ -585,6 +599,8 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         .launch = launch,
         .host = busy->device->host,
         .is_cpu = busy->device->kind == IDS_DEVICE_CPU,
+        .is_gpu = busy->device->kind == IDS_DEVICE_GPU,
+        .is_unlaunched = is_unlaunched,
         .visitor = visitor,
     };
     if (find_lead(time, stretch->gap_from_ps, &division)) return ids_no_memory(err);

@@ -19,7 +19,8 @@
 #define IDS_OWN_HOOK "idsprof's hook"
 
 /* Ends of `where`: a call on a CPU that took more than fifty times as long as it usually does, though nothing inside it
- * did; an op that computes on the host and launches nothing; and what a program called back (jax.pure_callback, io_callback). */
+ * did; an op that computes on the host and launches nothing; and what a program called back (jax.pure_callback,
+ * io_callback). */
 #define IDS_HELD_UP "held up"
 #define IDS_COMPUTING "on the host"
 #define IDS_CALLED_BACK "in a callback"
@@ -42,9 +43,9 @@ void ids_idle_names_done(struct ids_idle_names *names);
 int ids_idle_names_lend(const struct ids_idle_names *names, struct ids_idle_names *ret_lent);
 
 enum { IDS_NAME_OF_NOBODY, IDS_NAMES_OF_DOINGS };
-/* A doing as it is, as the call of a runtime, as one that is held up, as an op that computes on the host, as called back by a program, as what it calls and
- * what waits there, as that of another thread which is waited for, or which has Python's lock, and as one that waits
- * for that lock, whatever it called. */
+/* A doing as it is, as the call of a runtime, as one that is held up, as an op that computes on the host, as called
+ * back by a program, as what it calls and what waits there, as that of another thread which is waited for, or which has
+ * Python's lock, and as one that waits for that lock, whatever it called. */
 enum ids_manner {
     IDS_AS_IT_IS,
     IDS_AS_CALL,

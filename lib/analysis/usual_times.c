@@ -241,6 +241,6 @@ int ids_usual_times_computes(const struct ids_usual_times *usual, const struct i
     const struct ids_trace *trace = usual->trace;
     const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
     struct ids_text name = name_of(trace, doing->name);
-    return length_of(timeline, i) >= COMPUTES_LEAST_PS && ids_text_begins(name, "aten::") && !only_makes_tensors(name) &&
-           !launches_around(trace, timeline, i);
+    return length_of(timeline, i) >= COMPUTES_LEAST_PS && ids_text_begins(name, "aten::") &&
+           !only_makes_tensors(name) && !launches_around(trace, timeline, i);
 }

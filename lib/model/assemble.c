@@ -192,8 +192,8 @@ static int is_errand(const struct ids_passing *passing, const struct ids_open_ev
     return passing->duration_ps >= LONG_PS && parent && parent->launches && !open->launches;
 }
 
-/* A region that launches and is nearly all that its thread does is the program: what is in it says more. So are then the
- * functions that are nearly all of it. */
+/* A region that launches and is nearly all that its thread does is the program: what is in it says more. So are then
+ * the functions that are nearly all of it. */
 static int is_program(const struct ids_assembly *assembly, const struct ids_passing *passing,
                       const struct ids_event *event) {
     uint64_t all_ps = (uint64_t)passing->duration_ps;

@@ -109,7 +109,8 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
                 (ids_python_is_selector(text_of(trace, name)) && !awaits_process(text_of(trace, around.called))))) {
         doing.called = name; /* an event loop, and that it waits, says more than by which call the program runs it */
     }
-    if (place->is_errand && of_library && around.caller != IDS_NONE && around.account == IDS_HOST_PYTHON) doing.called = name;
+    if (place->is_errand && of_library && around.caller != IDS_NONE && around.account == IDS_HOST_PYTHON)
+        doing.called = name;
     int shows =
         (around.account == IDS_NO_ACCOUNT && !(of_library && place->is_program)) ||
         (!of_library && (is_hook(around) || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON)));

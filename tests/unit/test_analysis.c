@@ -88,7 +88,7 @@ START_TEST(no_device_at_all) {
     make("plane /host:CPU\nline 1 t\n0 10 x\n");
     ck_assert_uint_eq(analysis.busy_count, 0);
     ck_assert_int_eq(analysis.start_ps, analysis.end_ps);
-    ck_assert_ptr_nonnull(strstr(ids_no_activity_reason(&analysis), "no device plane"));
+    ck_assert_ptr_nonnull(strstr(ids_no_activity_reason(&analysis), "no event of a device"));
     make("plane /device:GPU:0\n");
     ck_assert_ptr_nonnull(strstr(ids_no_activity_reason(&analysis), "every device plane is empty"));
     trace->complete = 0;
