@@ -359,7 +359,8 @@ static int tell_doing(const struct division *division, const struct ids_timeline
     if (account == IDS_HOST_DISPATCH && division->is_gpu &&
         ids_usual_times_computes(&division->time->usual, timeline, i))
         return tell(division, ids_name_of_doing(number, IDS_AS_COMPUTING), IDS_HOST_RUNTIME, from_ps, to_ps, err);
-    if (account == IDS_HOST_DISPATCH && ids_usual_times_is_first_use(&division->time->usual, timeline, i)) {
+    if (account == IDS_HOST_DISPATCH &&
+        ids_usual_times_is_first_use(&division->time->usual, timeline, i, !division->is_cpu)) {
         /* A CPU has no modules to load: the thread itself did not get on. */
         return division->is_cpu
                    ? tell_held_up(division, timeline, number, from_ps, to_ps, err)

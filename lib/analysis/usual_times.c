@@ -208,13 +208,15 @@ static int is_launch(struct ids_text name) {
     return ids_is_device_call(name) && ids_text_contains(name, "Launch");
 }
 
-int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i) {
+int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i,
+                                 int loads_code) {
     const struct ids_doing *doing = &usual->trace->doings[timeline->doing[i]];
     int64_t length_ps = length_of(timeline, i);
     if (length_ps < FIRST_USE_LEAST_PS) return 0;
     const struct ids_usual *own = &usual->of_name[doing->name];
     if (!is_long(length_ps, own->median_ps)) return 0;
-    if (length_ps >= (is_launch(name_of(usual->trace, doing->name)) ? LAUNCH_MOST_PS : OP_MOST_PS)) return 1;
+    if (loads_code && length_ps >= (is_launch(name_of(usual->trace, doing->name)) ? LAUNCH_MOST_PS : OP_MOST_PS))
+        return 1;
     return own->is_rarely_long || timeline->from_ps[i] <= own->early_ps;
 }
 

@@ -26,8 +26,10 @@ struct ids_usual_times {
 int ids_usual_times_find(struct ids_usual_times *usual, const struct ids_analysis *analysis);
 void ids_usual_times_done(struct ids_usual_times *usual);
 
-/* Whether turn `i` of the timeline, which is dispatching, is the first use of what is called there. */
-int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i);
+/* Whether turn `i` of the timeline, which is dispatching, is the first use of what is called there. `loads_code`: of an
+ * accelerator, where a kernel's code is loaded at its first launch, whenever that comes. */
+int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i,
+                                 int loads_code);
 
 /* Whether turn `i`, which is dispatching, is of a framework's op that launches nothing and takes too long to be on its
  * way to a launch: it computes on the host. */
