@@ -501,8 +501,8 @@ static const struct sentence {
      {"a program's first call of the runtime does this once: warm up before measuring, and record later steps", NULL,
       NULL, NULL}},
     {IDS_HOST_RUNTIME, ids_call_allocates_at_first, "A call for memory takes long while the device waits",
-     {"such a call waits for the device too, and at first use for what a library loads: warm up before measuring; where "
-      "it comes again and again, let memory stay allocated", NULL, NULL, NULL}},
+     {"such a call waits for the device too, and at first use for what a library loads: warm up before measuring; "
+      "where it comes again and again, let memory stay allocated", NULL, NULL, NULL}},
     {IDS_HOST_RUNTIME, ids_call_allocates, "The host allocates or frees memory while the device waits",
      {"allocate ahead of the loop: let XLA preallocate (XLA_PYTHON_CLIENT_PREALLOCATE), donate arguments, warm up "
       "before measuring",
