@@ -129,7 +129,7 @@ static int add_track(const struct ids_trace *trace, size_t number, struct gather
     return 0;
 }
 
-/* Adds a device's event to every name that a thread was in while `at` ran, on that thread or another. */
+/* Adds a device's event to every name that the thread was in while `at` ran, there or on another one. */
 static int add_around(const struct of_track *of, const struct ids_event *at, const struct ids_event *event,
                       size_t number, struct gathering *gathering) {
     if (!of->count) return 0;
@@ -148,30 +148,17 @@ static int add_around(const struct of_track *of, const struct ids_event *at, con
     return 0;
 }
 
-/* Autograd's thread launches what runs backward, while the thread that asked for it waits in a region of its own. */
-static int is_backward(const struct ids_trace *trace, const struct ids_event *launch) {
-    if (!launch || !launch->call) return 0;
-    const struct ids_event *cause = ids_event_cause(trace, launch);
-    return trace->calls[launch->call - 1].pass != IDS_CALL_FORWARD || (cause && cause->end_ps <= launch->start_ps);
-}
-
-static int add_by_time(const struct ids_trace *trace, const struct ids_event *event, size_t number,
-                       struct gathering *gathering) {
-    for (size_t t = 0; t < trace->track_count; t++) {
-        if (add_around(&gathering->tracks[t], event->launch, event, number, gathering)) return -1;
-    }
-    return 0;
-}
-
+/* Each thread that led to it counts by what it was in when the work was launched, or, where its part was over by then,
+ * at that moment: autograd's thread launches backward of an op of forward, whose thread waits in another region
+ * meanwhile. */
 static int add_activity(const struct ids_trace *trace, const struct ids_event *event, size_t number,
                         struct gathering *gathering) {
     ids_sum(&gathering->device_ps, event->self_ps);
-    const struct ids_event *at = event->launch;
-    if (at) gathering->has_launch = 1;
-    /* Its cause is the forward op, which had ended: the regions around that did not launch it. */
-    if (is_backward(trace, at)) return add_by_time(trace, event, number, gathering);
+    const struct ids_event *launch = event->launch, *at = launch;
+    if (launch) gathering->has_launch = 1;
     for (int hop = 0; at && hop < HOPS; hop++) {
-        if (add_around(&gathering->tracks[at->track], at, event, number, gathering)) return -1;
+        const struct ids_event *when = at->end_ps <= launch->start_ps ? launch : at;
+        if (add_around(&gathering->tracks[at->track], when, event, number, gathering)) return -1;
         at = ids_event_cause(trace, at);
     }
     return 0;

@@ -3,7 +3,7 @@
 #ifndef IDS_ANALYZERS_RUNTIME_CALLS_H
 #define IDS_ANALYZERS_RUNTIME_CALLS_H
 
-#include "analyzers/remedies.h"
+#include "analyzers/circumstances.h"
 #include "lib/analysis/context.h"
 
 /* "cudaMalloc", "hipFree", "cuMemAlloc_v2": of any runtime. */

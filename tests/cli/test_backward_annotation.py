@@ -28,7 +28,8 @@ EVENTS = [
     span('user_annotation', 'go on', 1, 100, 100),
     span('user_annotation', 'turn back', 1, 300, 100),
     *op('aten::mul', 1, 120, 150, 10, 1, **{'Sequence number': 5, 'Fwd thread id': 0}),
-    span('cpu_op', 'autograd::engine::evaluate_function: MulBackward0', 2, 310, 60, **{'External id': 3, 'Sequence number': 5, 'Fwd thread id': 1}),
+    span('cpu_op', 'autograd::engine::evaluate_function: MulBackward0', 2, 310, 60,
+         **{'External id': 3, 'Sequence number': 5, 'Fwd thread id': 1}),
     *op('MulBackward0', 2, 320, 350, 30, 2, **{'Sequence number': 5, 'Fwd thread id': 1}),
     {'ph': 's', 'cat': 'fwdbwd', 'name': 'fwdbwd', 'id': 1, 'pid': 1, 'tid': 1, 'ts': 120},
     {'ph': 'f', 'bp': 'e', 'cat': 'fwdbwd', 'name': 'fwdbwd', 'id': 1, 'pid': 1, 'tid': 2, 'ts': 320},
@@ -39,6 +40,7 @@ with tempfile.TemporaryDirectory() as folder:
     path.write_text(json.dumps({'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'GPU'}], 'traceEvents': EVENTS}))
     environment = {**os.environ, 'XDG_CACHE_HOME': folder}
     done = subprocess.run([os.environ['IDSPROF'], 'report', path], capture_output=True, text=True, timeout=120, env=environment)
-shares = {name: [line.split()[-2] for line in done.stdout.splitlines() if line.strip().startswith(name) and line.rstrip().endswith('%')] for name in ('go on', 'turn back')}
+rows = [line.strip() for line in done.stdout.splitlines() if line.rstrip().endswith('%')]
+shares = {name: [row.split()[-2] for row in rows if row.startswith(name)] for name in ('go on', 'turn back')}
 if done.returncode or '25.0' not in shares['go on'] or '75.0' not in shares['turn back']:
     sys.exit(f'{shares}\n{done.stdout}{done.stderr}')
