@@ -234,6 +234,23 @@ def by_time():
     check('delay and duration: steps are in it', found and found.steps, found and found.steps)
 
 
+def threads():
+    """What a program sees of its threads is as without: one that waits for the others to end would wait for ever."""
+    program = ROOT / 'threads.py'
+    program.write_text('''import threading, time
+import jax, jax.numpy as jnp
+f, x = jax.jit(lambda x: jnp.tanh(x @ x)), jnp.ones((100, 100))
+for i in range(300):
+    f(x).block_until_ready()
+    time.sleep(.5 if i == 200 else .005)
+print(threading.active_count(), [thread.name for thread in threading.enumerate()])
+''')
+    for options in ['--delay', '1500ms', '--duration', '200ms'], ['--when', 'step > 100ms']:
+        run = capture(options, program=program)
+        check('threads: %s: a window opened' % options[0], len(run.files()) >= 1, run.err)
+        check('threads: %s: none but the program\'s' % options[0], run.out == "1 ['MainThread']\n", run.out)
+
+
 def trigger():
     end = new_folder()
     run = Capture(['--trigger', '--steps', 100000], [PYTHON, LOOP, 100000, 'annotate', 'pace=0.005', 'until=%s' % end])
@@ -652,7 +669,7 @@ def start_cost():
     check('start of a Python without jax: it is known', len(followed) == 81 and all('"event":"python"' in line for line in followed))
 
 
-CASES = [annotated, counted, default_start, every, by_time, trigger, variables, ends, never_reached, processes, distributed,
+CASES = [annotated, counted, default_start, every, by_time, threads, trigger, variables, ends, never_reached, processes, distributed,
          same_second, children, mpirun, sitecustomize, isolated, without_jax, own_profiler, unwritable, full_disk, wrap, perfetto, named_region, sweep, scopes, compiling]
 ALONE = [costs, start_cost]             # they measure
 

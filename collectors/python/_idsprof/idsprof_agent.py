@@ -3,6 +3,7 @@ import _thread
 import ctypes
 import functools
 import os
+import threading
 
 from . import idsprof_counts as counts
 
@@ -27,7 +28,7 @@ class _Collector(ctypes.Structure):
 
 def _answer(why, why_size, work, *arguments):
     """Runs a callback's work for C: 0, or 1 (BUSY where it is so) with the reason put into `why`. Nothing is raised."""
-    code, before = 1, counts.count()
+    code, before, is_listed = 1, counts.count(), listed_thread() is not None
     try:
         work(*arguments)
         return 0
@@ -38,10 +39,25 @@ def _answer(why, why_size, work, *arguments):
         code = BUSY if isinstance(error, Busy) else 1
         reason = str(error) if isinstance(error, Refused) else '%s: %s' % (type(error).__name__, error)
     finally:
+        if not is_listed:
+            _unlist()
         counts.restore(before)
     text = reason.encode('utf-8', 'replace')[:why_size - 1].decode('utf-8', 'ignore').encode() + b'\0'     # cut between characters
     ctypes.memmove(why, text, len(text))
     return code
+
+
+def listed_thread():
+    """The threading.Thread of this thread; None where it has none, as the agent's own: current_thread() would make one."""
+    return threading._active.get(threading.get_ident())
+
+
+def _unlist():
+    """Takes back what this thread, which threading does not know, got from current_thread() in work of ours, that of a log, say. The entry
+    would stay, and a program that waits until no thread but its own is left would wait for ever."""
+    if isinstance(listed_thread(), threading._DummyThread):
+        with threading._active_limbo_lock:
+            threading._active.pop(threading.get_ident(), None)
 
 
 def quiet(work):

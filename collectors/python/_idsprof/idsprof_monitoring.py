@@ -14,6 +14,7 @@ import threading
 import time
 
 from . import idsprof_xspace as xspace
+from .idsprof_agent import listed_thread
 from .idsprof_misses import Misses
 
 PLANE = '/host:jax.monitoring'
@@ -105,8 +106,8 @@ class Monitoring:
         begin_ns, end_ns, kind = span
         self.count += 1
         self.mark('jax.monitoring', _pt=LINK, _p=self.count)
-        thread = threading.current_thread()
-        self.told.append(Told(begin_ns, end_ns, kind, function, (threading.get_native_id(), thread.name), self.count, reason))
+        name = getattr(listed_thread(), 'name', 'not of threading')
+        self.told.append(Told(begin_ns, end_ns, kind, function, (threading.get_native_id(), name), self.count, reason))
         total = self.totals.setdefault(kind, [0, 0.0])
         total[0] += 1
         total[1] += (end_ns - begin_ns) / 1e9

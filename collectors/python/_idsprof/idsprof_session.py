@@ -10,7 +10,7 @@ import threading
 import time
 
 from . import idsprof_xspace as xspace
-from .idsprof_agent import Busy, Refused
+from .idsprof_agent import Busy, Refused, listed_thread
 from .idsprof_finder import say
 
 DRAIN_SECONDS = 10
@@ -143,7 +143,7 @@ class Session:
     @staticmethod
     def _is_feeding():
         """Whether a thread of the program, not the agent's thread, waits here."""
-        return not isinstance(threading.current_thread(), threading._DummyThread)
+        return not isinstance(listed_thread(), (type(None), threading._DummyThread))
 
     def _drain(self):
         """Waits for the work launched so far; arrays that the program makes meanwhile are not waited for."""
