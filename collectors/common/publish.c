@@ -69,31 +69,43 @@ static int make_folder(const char *session, const char *folder, char *why, size_
     return errno == EEXIST ? 1 : fail(why, why_size, "make the folder", folder);
 }
 
+/* Names that are taken get the process id, and a number from the second time on: a program that starts itself anew
+ * (exec) keeps its id. */
+enum { ENDING = 32, TURNS_MOST = 10000 };
+static const char *own_ending(int pid, const char *before, int turn, char ending[ENDING]) {
+    if (!turn) snprintf(ending, ENDING, "%s%d", before, pid);
+    if (turn) snprintf(ending, ENDING, "%s%d_%d", before, pid, turn + 1);
+    return ending;
+}
+
 /* The folder of the window; -1 with the reason. */
 static int choose_folder(const struct ids_place *place, char folder[IDS_PUBLISH_PATH], char *why, size_t why_size) {
-    char window[96] = "", number[32] = "";
+    char window[96] = "", number[32] = "", ending[ENDING];
     if (place->window > 1) snprintf(number, sizeof number, "_w%lld", (long long)place->window);
     snprintf(window, sizeof window, "%s%s", number, place->suffix ? place->suffix : "");
     int code = put_path(folder, "%s/plugins/profile/%s%s", place->session, place->run, window);
     if (!code) code = make_folder(place->session, folder, why, why_size);
-    if (code <= 0 || place->rank >= 0) return code < 0 ? -1 : 0;
-    code = put_path(folder, "%s/plugins/profile/%s%s_p%d", place->session, place->run, window, place->pid);
-    if (!code) code = make_folder(place->session, folder, why, why_size);
+    for (int turn = 0; code == 1 && place->rank < 0 && turn < TURNS_MOST; turn++) {
+        code = put_path(folder, "%s/plugins/profile/%s%s%s", place->session, place->run, window,
+                        own_ending(place->pid, "_p", turn, ending));
+        if (!code) code = make_folder(place->session, folder, why, why_size);
+    }
     return code < 0 ? -1 : 0;
 }
 
 /* link and not rename, which would replace the file of another process that thinks it has the same rank. Where a file
  * system has no links (some network mounts) rename has to do, and the process id makes the name our own. */
 static int place_file(const struct ids_place *place, const char *folder, const char *part, char *ret_path) {
-    char rank[32] = "";
+    char rank[32] = "", ending[ENDING] = "";
     if (place->rank >= 0) snprintf(rank, sizeof rank, "_rank%lld", (long long)place->rank);
-    if (put_path(ret_path, "%s/%s%s.xplane.pb", folder, place->host, rank)) return -1;
-    if (!link(part, ret_path)) return unlink(part);
-    if ((errno == EEXIST || !access(ret_path, F_OK)) &&
-        put_path(ret_path, "%s/%s%s_%d.xplane.pb", folder, place->host, rank, place->pid)) {
-        return -1;
+    for (int turn = 0; turn < TURNS_MOST; turn++) {
+        if (put_path(ret_path, "%s/%s%s%s.xplane.pb", folder, place->host, rank, ending)) return -1;
+        if (!link(part, ret_path)) return unlink(part);
+        if (errno != EEXIST && access(ret_path, F_OK)) return rename(part, ret_path);
+        own_ending(place->pid, "_", turn, ending);
     }
-    return rename(part, ret_path);
+    errno = EEXIST;
+    return -1;
 }
 
 /* A path of the file with an ending in place of its own. */

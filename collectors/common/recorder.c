@@ -303,5 +303,6 @@ void ids_recorder_text(const struct ids_slow_step *slow, char *text, size_t size
         put_time(slow->late_ns, after, sizeof after);
         snprintf(late, sizeof late, "; recorded from %s on", after);
     }
-    snprintf(text, size, "step %s took %s%s%s%s", number, slow->goes_on ? "more than " : "", took, times, late);
+    snprintf(text, size, "step %s%s took %s%s%s%s", number, slow->goes_on ? ", or what followed it," : "",
+             slow->goes_on ? "more than " : "", took, times, late);
 }

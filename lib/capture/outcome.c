@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DISK_REMEDY "make room, or choose another folder with -o DIR"
@@ -153,13 +154,35 @@ static int is_disk_full(struct ids_outcome_work *outcome) {
 }
 
 /* A process of this host that has not reported its end; while it lives it still may. */
+/* Not one that has ended, and whose parent has not taken notice. */
+static int is_there(pid_t pid) {
+    char path[32], line[512] = "";
+    if (kill(pid, 0)) return 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file) return 1; /* a system without /proc */
+    if (!fgets(line, sizeof line, file)) *line = '\0';
+    fclose(file);
+    const char *name_end = strrchr(line, ')');
+    return !name_end || !strchr("ZX", name_end[1] ? name_end[2] : '\0');
+}
+
+/* What kills a program may kill all its processes, and these take a moment to end. */
+static int lives(pid_t pid) {
+    enum { LOOKS = 10 };
+    const struct timespec pause = {.tv_nsec = 20000000};
+    for (int i = 0; i < LOOKS && is_there(pid); i++)
+        if (nanosleep(&pause, NULL)) return 1;
+    return is_there(pid);
+}
+
 static const struct ids_seen_process *still_running(const struct ids_seen *seen) {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     for (size_t i = 0; i < seen->count; i++) {
         const struct ids_seen_process *process = &seen->processes[i];
         if (process->is_closed || process->pid <= 0 || !process->host || strcmp(process->host, host) != 0) continue;
-        if (!kill((pid_t)process->pid, 0)) return process;
+        if (lives((pid_t)process->pid)) return process;
     }
     return NULL;
 }

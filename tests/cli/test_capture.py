@@ -450,6 +450,15 @@ def forks():
     check(run.code == 0 and [path.name for path in (run.folder / '.idsprof').iterdir()] == [], 'children without a collector leave no file')
 
 
+def starts_anew():
+    """A program that replaces itself (exec) keeps its process id, and each image's window its file."""
+    images = ['wake', 'step:0:9', 'again'] * 4
+    for options, more in (([], {}), (['--ranks', '3'], {'environment': {'RANK': '3'}})):
+        run = double(['-s', '3', '--steps', '2', *options], *images[:-1], **more)
+        check(run.code == 0 and run.steps() == [(3, 4)] * 4 and len(run.files()) == 4, (run.files(), run.err))
+        check(('4 windows' in run.line('caught')) == (not options) and run.line('missed') == 'nothing', run.err)
+
+
 def two_at_once():
     together = [double(['-s', '3'], 'wake', 'step:0:20:1000', output=ROOT / 'same', wait=False) for _ in range(3)]
     for run in together:
@@ -686,7 +695,7 @@ def trigger():
     check(idsprof('trigger').returncode == 1 and not list((ROOT / 'run').glob('*/*.sock')), 'a socket without a process is removed')
 
 
-for test in (steps, times, variables, refused, program, ends, signals, each_signal_once, witness_holds_nothing, stopped, goes_on_once, terminal, processes, forks, two_at_once,
+for test in (steps, times, variables, refused, program, ends, signals, each_signal_once, witness_holds_nothing, stopped, goes_on_once, terminal, processes, forks, starts_anew, two_at_once,
              collectors, slow_stop, folder, sweep, nothing_caught, killed_with_history, secrets, trigger):
     begin = time.monotonic()
     test()

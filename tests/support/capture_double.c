@@ -11,6 +11,7 @@
  *   call:NAME:N[:US]  N calls of a function that the program's language counts, each of which executes jit_NAME
  *   range:NAME:US     a region
  *   sleep:US, open, close   waits; until a window is open; until none is
+ *   again             starts itself anew with the rest, in the same process
  *   fork:N            N children go on with the rest, and the parent waits for them
  *   fail-start, fail-stop, hang-stop:US   the collector does so from now on
  *   late-start:US     its start waits so long for a lock that the program has
@@ -310,6 +311,10 @@ int main(int argc, char **argv) {
         int known = 1;
         if (!strcmp(argv[i], "wake") || !strcmp(argv[i], "rival")) {
             register_one(argv[i][0] == 'r');
+        } else if (!strcmp(argv[i], "again")) {
+            argv[i] = argv[0];
+            execv(argv[0], argv + i);
+            return 98;
         } else if (!strcmp(argv[i], "rmdir")) {
             known = remove_session();
         } else {
