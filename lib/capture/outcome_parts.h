@@ -46,7 +46,8 @@ int ids_outcome_judged(struct ids_outcome_work *outcome);
 
 /* unmet.c: other requests: a device, functions, a number of windows. */
 void ids_outcome_unmet(struct ids_outcome_work *outcome);
-/* The same file: a process without steps that works op by op, as its hook says; 1 when that is so. */
+/* The same file: a process without steps that works op by op, as its hook says, or of whose functions none is the one
+ * that was chosen; 1 when that is so. */
 int ids_outcome_op_by_op(struct ids_outcome_work *outcome, const struct ids_seen_process *process);
 /* The same file: 1 when a function of --wrap was never found. */
 int ids_outcome_without_wrapped(struct ids_outcome_work *outcome);

@@ -40,8 +40,21 @@ int ids_outcome_without_wrapped(struct ids_outcome_work *outcome) {
     return 1;
 }
 
+/* Of jax's own, the functions that the hook names are all that ran. */
+static int matches_none(struct ids_outcome_work *outcome, const char *chosen, const char *ran) {
+    ids_outcome_set(outcome, "no_steps",
+                    ids_outcome_text(outcome, "--step-executable '%s' matched no function that the program ran%s%s%s",
+                                     chosen, ran ? " (" : "", ran ? ran : "", ran ? ")" : ""),
+                    ids_outcome_text(outcome,
+                                     ran ? "again, with the name of one of these: --step-executable %.*s"
+                                         : "again, without it, or with a pattern of the step function's name%.*s",
+                                     ran ? (int)strcspn(ran, ",") : 0, ran ? ran : ""));
+    return 1;
+}
+
 int ids_outcome_op_by_op(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
-    const char *ops = ids_seen_fact(process, "op by op");
+    const char *ops = ids_seen_fact(process, "op by op"), *chosen = outcome->record->plan->step_executable;
+    if (*chosen) return matches_none(outcome, chosen, ops);
     if (!ops) return 0;
     ids_outcome_set(
         outcome, "no_steps", ids_outcome_text(outcome, "the program ended without a step: it runs op by op (%s)", ops),

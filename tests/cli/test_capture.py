@@ -450,6 +450,15 @@ def forks():
     check(run.code == 0 and [path.name for path in (run.folder / '.idsprof').iterdir()] == [], 'children without a collector leave no file')
 
 
+def chosen_is_none():
+    """The function whose calls were to be the steps is none of those that ran."""
+    for said, missed, then in (('op by op:upd', "(upd)", 'again, with the name of one of these: --step-executable upd'),
+                               ('backend:cpu', '', "again, without it, or with a pattern of the step function's name")):
+        run = double(['-s', '5', '--step-executable', '^updt$'], 'wake', 'say:' + said)
+        wanted = f"--step-executable '^updt$' matched no function that the program ran {missed}".rstrip()
+        check((run.line('missed'), run.line('next')) == (wanted, then), run.err)
+
+
 def starts_anew():
     """A program that replaces itself (exec) keeps its process id, and each image's window its file."""
     images = ['wake', 'step:0:9', 'again'] * 4
@@ -695,7 +704,7 @@ def trigger():
     check(idsprof('trigger').returncode == 1 and not list((ROOT / 'run').glob('*/*.sock')), 'a socket without a process is removed')
 
 
-for test in (steps, times, variables, refused, program, ends, signals, each_signal_once, witness_holds_nothing, stopped, goes_on_once, terminal, processes, forks, starts_anew, two_at_once,
+for test in (steps, times, variables, refused, program, ends, signals, each_signal_once, witness_holds_nothing, stopped, goes_on_once, terminal, processes, forks, chosen_is_none, starts_anew, two_at_once,
              collectors, slow_stop, folder, sweep, nothing_caught, killed_with_history, secrets, trigger):
     begin = time.monotonic()
     test()

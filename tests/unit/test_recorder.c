@@ -439,7 +439,8 @@ START_TEST(test_words) {
     slow.late_ns = 2100000;
     slow.goes_on = 1;
     ids_recorder_text(&slow, text, sizeof text);
-    ck_assert_str_eq(text, "step 8,113, or what followed it, took more than 4.10 ms, 4.1 × the median; recorded from 2.10 ms on");
+    ck_assert_str_eq(
+        text, "step 8,113, or what followed it, took more than 4.10 ms, 4.1 × the median; recorded from 2.10 ms on");
     slow = (struct ids_slow_step){.number = 999, .took_ns = 12000000000};
     ids_recorder_text(&slow, text, sizeof text);
     ck_assert_str_eq(text, "step 999 took 12.0 s");
