@@ -244,11 +244,30 @@ static const struct ids_seen_text *first_skipped(const struct ids_seen *seen, co
     return NULL;
 }
 
+/* None of the ranks that ran was chosen; `why` is what one of them said. */
+static void without_ranks(struct ids_outcome_work *outcome, const char *why) {
+    const struct ids_seen *seen = outcome->record->seen;
+    int64_t least = INT64_MAX, most = -1;
+    for (size_t i = 0; i < seen->count; i++) {
+        int64_t rank = seen->processes[i].rank;
+        if (rank >= 0 && rank < least) least = rank;
+        if (rank > most) most = rank;
+    }
+    const char *ran = most <= least ? ids_outcome_text(outcome, "%lld", (long long)most)
+                                    : ids_outcome_text(outcome, "%lld-%lld", (long long)least, (long long)most);
+    if (most > least)
+        why = ids_outcome_text(outcome, "of the ranks that ran, %s, none is among --ranks %s", ran,
+                               outcome->record->plan->ranks);
+    ids_outcome_set(outcome, "rank_not_chosen", why,
+                    most < 0 ? "again, without --ranks: the program has none"
+                             : ids_outcome_text(outcome, "again, with --ranks %s, or some of these", ran));
+}
+
 static void skipped(struct ids_outcome_work *outcome, const struct ids_seen_process *process,
                     const struct ids_seen_text *skip) {
     const char *why = skip->value ? skip->value : "no reason was given";
     if (!skip->window) {
-        ids_outcome_set(outcome, "rank_not_chosen", why, NULL);
+        without_ranks(outcome, why);
     } else if (!strncmp(why, IDS_OWN_PROFILE, strlen(IDS_OWN_PROFILE))) {
         ids_outcome_own_profile(outcome, process, skip->window);
     } else {
