@@ -119,8 +119,13 @@ static int trigger(struct ids_targets *targets, struct ids_target *target, const
     return failed ? IDS_EXIT_NO : IDS_EXIT_DONE;
 }
 
-static int say_nobody(const char *word) {
-    if (word) {
+static int say_nobody(const char *word, int64_t silent) {
+    if (silent) {
+        ids_say("trigger",
+                "process %lld runs under idsprof capture and gave no answer in time: it is stopped, or ends just now; "
+                "ps -o stat= %lld says T where a signal stopped it (kill -CONT lets it go on)",
+                (long long)silent, (long long)silent);
+    } else if (word) {
         ids_say("trigger",
                 "no program that idsprof capture started runs as '%s'; idsprof trigger --list shows the others", word);
     } else {
@@ -133,7 +138,7 @@ static int say_nobody(const char *word) {
 
 static int act(const struct trigger_options *options, const char *word, const char *request,
                struct ids_targets *targets, struct ids_error *err) {
-    if (!targets->count) return say_nobody(word);
+    if (!targets->count) return say_nobody(word, targets->silent);
     if (options->list) {
         print_list(targets, stdout);
         return IDS_EXIT_DONE;

@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { LITTLE_SPACE = 1 << 30 };
+enum { LITTLE_SPACE = 1 << 30, NO_SPACE = 64 << 10 }; /* with less no window is written (collectors/common/publish.c) */
 
 /* ---- variables that change what is recorded ---- */
 
@@ -83,6 +83,7 @@ static void check_space(const char *there, struct ids_checkup *checkup) {
     if (statvfs(there, &disk)) return;
     unsigned long long bytes = (unsigned long long)disk.f_bavail * disk.f_frsize;
     int lacks_files = disk.f_files > 0 && !disk.f_favail, is_little = lacks_files || bytes < LITTLE_SPACE;
+    if (lacks_files || bytes < NO_SPACE) checkup->can_write = 0;
     ids_check_add(checkup, "place.space", "disk", is_little ? IDS_CHECK_PROBLEM : IDS_CHECK_OK,
                   space_text(checkup, bytes, lacks_files),
                   is_little ? "make room, choose another folder with -o DIR, or let --keep N remove older captures"

@@ -55,6 +55,7 @@ static int add(struct ids_targets *targets, const char *path, int is_ours, struc
     if (!target.socket) return ids_no_memory(err);
     int code = ids_target_ask(targets, &target, "who", &ignored);
     if (code == IDS_NOT_FOUND && is_ours) unlink(path);
+    if (code == IDS_IO) targets->silent = strtoll(strrchr(path, '/') + 1, NULL, 10);
     if (code || targets->count == IDS_TARGETS_MAX) return 0;
     struct ids_target *place = IDS_PUSH(targets->at, targets->count, targets->room);
     if (!place) return ids_no_memory(err);

@@ -20,9 +20,9 @@ struct ids_targets {
     struct ids_arena arena;
     struct ids_target *at; /* by session, rank and process id */
     size_t count, room;
+    int64_t silent; /* the last one that has its socket and gave no answer in time; 0: none */
 };
 
-/* All processes that answer. A socket that nobody listens to any more is removed. */
 /* Everyone who answers: at sockets in the folders where they mostly are, and where the capture that `word` names says
  * that its are: the folder of the capture, or the number of a process in it (NULL: none). Sockets in those folders at
  * which nobody listens any more are removed. */

@@ -672,6 +672,15 @@ def secrets():
 # ---- trigger ----
 
 def trigger():
+    quiet = double(['--trigger'], 'wake', 'print:ready', 'sleep:30000000', wait=False)
+    quiet.process.stdout.readline()
+    pid = program_of(quiet.process)
+    os.kill(pid, signal.SIGSTOP)
+    asked = idsprof('trigger', pid)
+    check(asked.returncode == 1 and f'process {pid} runs under idsprof capture and gave no answer in time' in asked.stderr, asked.stderr)
+    os.kill(pid, signal.SIGCONT)
+    quiet.process.terminate()
+    quiet.wait()
     none = idsprof('trigger')
     check(none.returncode == 1 and 'no program runs under idsprof capture' in none.stderr, none.stderr)
     run = double(['--trigger', '--steps', '2'], 'wake', 'print:ready', 'open', 'step:0:50', 'close', 'print:closed', 'open', 'close',

@@ -53,6 +53,17 @@ for arguments, environment, problem in (
     text = doctor(*arguments, **environment)
     check(text.returncode == 1 and 'would record nothing here' in text.stdout and ' -> ' in text.stdout, text.stdout)
 
+# On a full disk a folder can be made, and no window be written.
+disk = ROOT / 'disk'
+disk.mkdir()
+fill = 'mount -t tmpfs -o size=200k none "$1" || exit 99; dd if=/dev/zero of="$1/fill" bs=1k count=500 2>/dev/null; shift; exec "$@"'
+full = subprocess.run(['unshare', '-rm', 'sh', '-c', fill, 'sh', disk, os.environ['IDSPROF'], 'doctor', '--json', '-p', sys.executable, '-o', disk],
+                      capture_output=True, text=True, env={**os.environ, 'PYTHONPATH': str(site)})
+if full.returncode == 99 or 'unshare' in full.stderr:
+    print('without a full disk: no tmpfs can be mounted here')
+else:
+    check(full.returncode == 1 and json.loads(full.stdout)['can'] == [] and findings(full)['place.space']['state'] == 'problem', full.stdout + full.stderr)
+
 isolated = ROOT / 'isolated'
 isolated.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "$@"\n')
 isolated.chmod(0o755)
