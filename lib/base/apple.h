@@ -28,6 +28,8 @@ enum { POSIX_FADV_SEQUENTIAL = 2, SYNC_FILE_RANGE_WRITE = 2 };
 #define SOCK_CLOEXEC 0
 /* Signals of the terminal: they reach the child as they reach us. */
 #define SI_KERNEL 0
+/* Signals carry no value there. */
+#define sigqueue(process, number, value) ((void)(value), kill(process, number))
 
 /* Not in one step there: a program that another thread starts meanwhile has them too. */
 static inline int ids_apple_pipe2(int ends[2], int flags) {
