@@ -15,7 +15,8 @@ static const struct ids_metric_def metrics[] = {
     {"steps.mean", "step time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Mean step time over all steps and the devices that they have work on. On a device a step begins when the work of "
      "the one before has ended there, or, where that is later, when its annotation begins on the host, and ends where "
-     "the next one begins (the last one with its last work or its annotation). A device event belongs to the step "
+     "the next one begins (the last one with its last work or its annotation). The first one begins when the stream "
+     "that it does most on is done with what was queued before. A device event belongs to the step "
      "whose annotation encloses its launch, directly or through what caused the launch, never by time: with "
      "asynchronous dispatch annotations end long before the device does. Where nothing marks steps a step is the time "
      "from the end of one execution of the hottest program to the end of the next one (steps.source: period).",
@@ -245,6 +246,13 @@ static void say_source(const struct ids_analysis *analysis, struct ids_report *r
         ids_report_property(report, "steps",
                             ids_text_value(ids_report_text(report, "%s (period of %s; nothing marks steps)",
                                                            IDS_COUNTED(steps->count, "step"), steps->period.program)));
+    } else if (steps->is_launchless) {
+        ids_report_rule(report, metric,
+                        "annotation '%s' marks %s, but the recording holds no launch for most of what devices "
+                        "do from the first step on (of %s, %llu are assigned): a step's time would be that of a few "
+                        "kernels",
+                        ids_trace_text(analysis->trace, steps->name), IDS_COUNTED(steps->marked, "step"),
+                        IDS_COUNTED(all, "device event"), (unsigned long long)steps->assigned);
     } else if (steps->blurred) {
         ids_report_rule(
             report, metric,
@@ -344,6 +352,19 @@ static int says_who_launched(const struct ids_trace *trace) {
     return 0;
 }
 
+/* "take 111.2 ms on the host": all that is known of steps whose work's launches are missing. */
+static const char *why_launchless(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_steps *steps = &analysis->steps;
+    int64_t host_ps = 0;
+    char time[IDS_VALUE_ROOM];
+    for (size_t i = 0; i < steps->mark_count; i++) ids_sum(&host_ps, steps->mark[i].end_ps - steps->mark[i].start_ps);
+    ids_value_format(ids_int_value(IDS_UNIT_TIME, host_ps / (int64_t)steps->mark_count), time, sizeof time);
+    return ids_report_text(report,
+                           "steps take %s on the host (%s); the recording lacks the launches of most device work, so "
+                           "nothing says what of it is whose",
+                           time, name_of_marks(analysis, report));
+}
+
 /* Why no step is found. */
 static const char *why_none(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_trace *trace = analysis->trace;
@@ -351,6 +372,7 @@ static const char *why_none(const struct ids_analysis *analysis, struct ids_repo
     if (!analysis->busy_count) return ids_no_activity_reason(analysis);
     if (steps->source != IDS_STEPS_NONE) return "no step lies wholly in the window";
     int is_counted = steps->name != IDS_NONE && is_counted_call(ids_trace_text(trace, steps->name));
+    if (steps->is_launchless) return why_launchless(analysis, report);
     if (steps->blurred)
         return is_counted
                    ? "calls were counted as steps, but device work cannot be assigned to them: see the rule of "

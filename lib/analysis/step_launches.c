@@ -63,19 +63,19 @@ static int begin_with_running(struct ids_steps *steps, uint32_t host, struct ids
     return 0;
 }
 
-/* Until when the device is busy with what was launched before the first step that was recorded: that belongs to none,
- * and what is done meanwhile is no part of the first step. INT64_MIN where there is none. */
-static int64_t end_of_backlog(const struct ids_events *activity, const uint32_t *made) {
-    int64_t end_ps = INT64_MIN;
-    for (size_t i = 0; i < activity->count && !made[i]; i++) {
-        if (activity->at[i].end_ps > end_ps) end_ps = activity->at[i].end_ps;
-    }
-    return end_ps;
+/* Where the first step begins at the earliest: what is done before is of the step that was not recorded. */
+static int64_t after_backlog(const struct ids_step_backlog *backlog, int64_t from_ps,
+                             const struct ids_device_step *step) {
+    int64_t ahead_ps = backlog->ahead_ps < step->from_ps ? backlog->ahead_ps : step->from_ps;
+    int64_t queued_ps = backlog->queued_ps < step->to_ps ? backlog->queued_ps : step->to_ps;
+    if (ahead_ps > from_ps) from_ps = ahead_ps;
+    return queued_ps > from_ps ? queued_ps : from_ps;
 }
 
 /* From first and last work to steps without a hole between them. Work of a step that runs beside that of the one before
  * (a batch copied ahead) does not begin it: otherwise it would begin wherever the copying thread happened to be. */
-static void tile(const struct ids_steps *steps, uint32_t host, int64_t backlog_ps, struct ids_device_steps *own) {
+static void tile(const struct ids_steps *steps, uint32_t host, const struct ids_step_backlog *backlog,
+                 struct ids_device_steps *own) {
     int64_t last_ps = INT64_MIN; /* end of the work of all steps so far */
     for (size_t i = 0; i < own->count; i++) {
         struct ids_device_step *step = &own->at[i];
@@ -85,8 +85,8 @@ static void tile(const struct ids_steps *steps, uint32_t host, int64_t backlog_p
             int64_t mark_ps = steps->mark[place].start_ps < work_ps ? steps->mark[place].start_ps : work_ps;
             if (!i || mark_ps > from_ps) from_ps = mark_ps;
             /* Of a step that was running, what was launched before the window is its own. */
-            int has_backlog = !i && backlog_ps > from_ps && !(steps->has_running && step->step == steps->made_running);
-            if (has_backlog) from_ps = backlog_ps < work_ps ? backlog_ps : work_ps;
+            int has_backlog = !i && !(steps->has_running && step->step == steps->made_running);
+            if (has_backlog) from_ps = after_backlog(backlog, from_ps, step);
             if (i + 1 == own->count && steps->mark[place].end_ps > end_ps) end_ps = steps->mark[place].end_ps;
         }
         if (step->to_ps > last_ps) last_ps = step->to_ps;
@@ -111,6 +111,7 @@ static int by_launch(struct ids_analysis *analysis, const struct ids_events *act
         made[i] = (uint32_t)step;
         if (step) ids_step_stretch(&steps->at[step - 1], event->start_ps, event->end_ps);
         *(step ? &steps->assigned : &steps->unassigned) += 1;
+        steps->launchless += !event->launch;
         if (add_work(finding, event, step)) return ids_no_memory(err);
     }
     return 0;
@@ -133,8 +134,11 @@ int ids_steps_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
         ids_keymap_done(&finding.places);
         if (code) return code;
         if (own->count) qsort(own->at, own->count, sizeof *own->at, earlier_there);
+        struct ids_step_backlog backlog;
+        if (ids_step_backlog(activity, made, own, &backlog)) return ids_no_memory(err);
+        steps->launchless -= backlog.launchless;
         if (begin_with_running(steps, trace->devices[d].host, own)) return ids_no_memory(err);
-        tile(steps, trace->devices[d].host, end_of_backlog(activity, made), own);
+        tile(steps, trace->devices[d].host, &backlog, own);
         steps->of_activity[d] = ids_far_keep(trace->far, made, activity->count * sizeof *made);
     }
     return 0;
@@ -170,7 +174,8 @@ static size_t count_blurred(const struct ids_trace *trace, const struct ids_step
 
 void ids_steps_drop_blurred(const struct ids_trace *trace, struct ids_steps *steps) {
     size_t blurred = count_blurred(trace, steps);
-    if (!blurred) return;
+    steps->is_launchless = !blurred && steps->assigned && steps->launchless > steps->assigned;
+    if (!blurred && !steps->is_launchless) return;
     steps->blurred = blurred;
     steps->marked = steps->count;
     for (size_t i = 0; i < steps->count; i++) steps->at[i].last_ps = INT64_MIN;

@@ -43,6 +43,17 @@ uint64_t ids_step_made_of(const struct ids_analysis *analysis, const struct ids_
 /* Leaves no steps where annotations do not tell them apart. */
 void ids_steps_drop_blurred(const struct ids_trace *trace, struct ids_steps *steps);
 
+/* What a device still does of the time before its first step (step_backlog.c). */
+struct ids_step_backlog {
+    int64_t ahead_ps;    /* end of what began before any work of a step; INT64_MIN: nothing did */
+    int64_t queued_ps;   /* the same of the stream that the first step does most on, before its work there */
+    uint64_t launchless; /* events without a launch, on each stream before the work of steps */
+};
+/* made[]: by the device's activity, ids_step.made + 1; own: first and last work of its steps, in order. -1 when memory
+ * ran out. */
+int ids_step_backlog(const struct ids_events *activity, const uint32_t *made, const struct ids_device_steps *own,
+                     struct ids_step_backlog *ret_backlog);
+
 /* Executions of the program that recurs (step_periods.c). */
 int ids_steps_of_periods(struct ids_analysis *analysis, struct ids_error *err);
 

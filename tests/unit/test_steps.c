@@ -257,6 +257,71 @@ START_TEST(steps_that_did_not_run_yet_blur_nothing) {
 }
 END_TEST
 
+START_TEST(the_first_step_begins_behind_the_backlog_of_its_stream) {
+    /* a batch is copied ahead on a stream of its own while the kernels of the step before are done: as with each later
+     * step, the copy does not begin it */
+    static const char host[] = "plane /host:CPU\nline 1 python\n0 50 train step_num=4 _r=1\n1 1 lc correlation_id=1\n"
+                               "2 1 lk correlation_id=2\n90 50 train step_num=5 _r=1\n91 1 ld correlation_id=3\n"
+                               "92 1 lm correlation_id=4\n";
+    char text[1200];
+    snprintf(text, sizeof text,
+             "plane /device:GPU:0\nline 1 \"Stream #1\"\n5 20 q\n26 74 r\n101 60 k correlation_id=2\n"
+             "170 60 m correlation_id=4\nline 2 \"Stream #2\"\n10 9 copy correlation_id=1\n95 9 copy correlation_id=3\n"
+             "line 3 \"Stream #3\"\n20 100 other\n%s",
+             host);
+    make(text);
+    const struct ids_steps *steps = &analysis.steps;
+    ck_assert_int_eq(steps->source, IDS_STEPS_ANNOTATION);
+    ck_assert_uint_eq(steps->count, 2);
+    ck_assert_int_eq(steps->at[0].work_ps, 10);
+    ck_assert_int_eq(steps->at[0].start_ps, 100);
+    ck_assert_int_eq(steps->at[0].end_ps, 161);
+    ck_assert_int_eq(steps->at[1].end_ps, 230);
+    ck_assert_uint_eq(steps->launchless, 0);
+    done();
+    /* what it does most on is its stream: the backlog of the others runs beside it */
+    snprintf(text, sizeof text,
+             "plane /device:GPU:0\nline 1 \"Stream #1\"\n5 20 q\n26 74 k correlation_id=2\n"
+             "170 60 m correlation_id=4\nline 2 \"Stream #2\"\n10 40 copied\n51 9 copy correlation_id=1\n"
+             "95 9 copy correlation_id=3\n%s",
+             host);
+    make(text);
+    ck_assert_int_eq(analysis.steps.at[0].start_ps, 26);
+    done();
+    /* nor does it end before it began */
+    snprintf(text, sizeof text,
+             "plane /device:GPU:0\nline 1 \"Stream #1\"\n5 200 q\n26 74 k correlation_id=2\n"
+             "210 60 m correlation_id=4\n%s",
+             host);
+    make(text);
+    for (size_t i = 0; i < analysis.steps.count; i++)
+        ck_assert_int_le(analysis.steps.at[i].start_ps, analysis.steps.at[i].end_ps);
+    done();
+}
+END_TEST
+
+START_TEST(steps_of_a_few_kernels_that_have_a_launch_are_none) {
+    /* most launches are missing: a step of 4 ps would be made of what took 100 on the host */
+    static const char host[] = "plane /host:CPU\nline 1 python\n0 100 train step_num=4 _r=1\n90 1 l correlation_id=1\n"
+                               "100 120 train step_num=5 _r=1\n";
+    char text[800];
+    snprintf(text, sizeof text,
+             "plane /device:GPU:0\nline 1 \"Stream #1\"\n5 30 q\n120 4 k correlation_id=1\n130 1 r\n140 1 s\n%s", host);
+    make(text);
+    ck_assert_int_eq(analysis.steps.source, IDS_STEPS_NONE);
+    ck_assert_uint_eq(analysis.steps.count, 0);
+    ck_assert_int_eq(analysis.steps.is_launchless, 1);
+    ck_assert_uint_eq(analysis.steps.marked, 2);
+    done();
+    /* as much as that may be of another program */
+    snprintf(text, sizeof text,
+             "plane /device:GPU:0\nline 1 \"Stream #1\"\n5 30 q\n120 4 k correlation_id=1\n130 40 r\n%s", host);
+    make(text);
+    ck_assert_uint_eq(analysis.steps.count, 1);
+    done();
+}
+END_TEST
+
 START_TEST(steps_of_a_line) {
     make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n100 10 b\n250 10 c\n320 5 d\n"
          "line 2 Steps\n0 100 11\n100 150 12\n250 60 13\n"
@@ -282,4 +347,6 @@ END_TEST
 IDS_RUN_SUITE("steps", steps_of_two_hosts_are_one, the_window_of_the_steps, a_number_that_comes_again_is_another_step,
               steps_through_links, steps_of_an_annotation_without_numbers, the_step_with_which_the_window_opened,
               a_step_annotation_without_a_number_is_a_region, chained_executions_are_counted_in_order,
-              steps_that_end_before_they_begin_are_none, steps_that_did_not_run_yet_blur_nothing, steps_of_a_line)
+              steps_that_end_before_they_begin_are_none, steps_that_did_not_run_yet_blur_nothing,
+              the_first_step_begins_behind_the_backlog_of_its_stream,
+              steps_of_a_few_kernels_that_have_a_launch_are_none, steps_of_a_line)
