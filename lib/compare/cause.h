@@ -32,6 +32,7 @@ struct ids_cause {
     const char *note;              /* what samples of stacks say of a function of the program; NULL */
     int is_in_a, is_in_b;
     size_t count;                   /* entries of the ledgers put together */
+    size_t by_chance;               /* of small ones, those that are not small, but may be chance */
     size_t added, removed, changed; /* of them, those on one side only, and those that compute something else */
     size_t beside;                  /* and those that compute the same at the same moments, on cores that they share */
     double hidden_ps;               /* of what only one side has: its time at which others ran too, and by which those
@@ -41,6 +42,7 @@ struct ids_cause {
     double a_ps, b_ps;              /* mean per step (or window) and device */
     double change_ps;               /* b - a, less what an even change accounts for */
     double factor;                  /* of an even change */
+    double no_core[2];              /* of one that the machine's load makes: cores.h's share of each side; else 0 */
     double largest_ps;              /* of several ops put together: the change of the one that tells most */
     const char *largest;            /* its name */
     int is_made;                    /* ops without a place in the program: the compiler made them (a copy) */

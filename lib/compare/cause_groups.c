@@ -2,6 +2,7 @@
 
 #include "lib/base/intern.h"
 #include "lib/compare/cause_intervals.h"
+#include "lib/compare/cores.h"
 #include "lib/compare/even_change.h"
 
 #include <math.h>
@@ -15,12 +16,15 @@ enum { SMALL_TOLD = 3, TOGETHER_ERRORS = 3 };
 /* What stays the same must be so much of the work of each side, or it says nothing of the whole. */
 #define OF_WORK 0.5
 
+static int is_work(const struct ids_entry *entry) {
+    return !entry->is_gone && !strcmp(entry->cause.account, ids_account_id(IDS_WORK_COMPUTE));
+}
+
 static double work_of(const struct ids_entries *entries, int side) {
     double sum = 0;
     for (size_t i = 0; i < entries->count; i++) {
         const struct ids_entry *entry = &entries->at[i];
-        if (!entry->is_gone && !strcmp(entry->cause.account, ids_account_id(IDS_WORK_COMPUTE)))
-            sum += side ? entry->cause.b_ps : entry->cause.a_ps;
+        if (is_work(entry)) sum += side ? entry->cause.b_ps : entry->cause.a_ps;
     }
     return sum;
 }
@@ -34,7 +38,8 @@ static int is_beyond_chance(const struct ids_entries *entries, struct ids_entry 
 }
 
 /* `even`: the sum of all, which is found here. */
-static int find_even_factor(const struct ids_entries *entries, struct ids_entry *even, double *ret_factor) {
+static int find_even_factor(const struct ids_entries *entries, double expected, struct ids_entry *even,
+                            double *ret_factor) {
     struct ids_even_pair *pairs = calloc(entries->count + 1, sizeof *pairs);
     size_t count = 0;
     if (!pairs) return -1;
@@ -56,21 +61,23 @@ static int find_even_factor(const struct ids_entries *entries, struct ids_entry 
         double error = varies && entry->cause.interval.known ? entry->cause.interval.typical.error : 0;
         pairs[count++] = (struct ids_even_pair){entry->cause.a_ps, entry->cause.b_ps, error};
     }
-    *ret_factor = ids_even_factor(pairs, count, entries->options->threshold);
+    *ret_factor = ids_even_factor(pairs, count, entries->options->threshold, expected);
     free(pairs);
     return 0;
 }
 
 /* Takes an even change out of the ops, so that what is left of each is its own: half of it (of its logarithm) from each
- * side, so that the way back is its mirror image. */
+ * side, so that the way back is its mirror image. Where the machine's load makes it, also out of those that do not do
+ * the same on both sides: what came took so long on a machine with that load. */
 int ids_group_even(struct ids_entries *entries) {
-    double factor = 1;
+    double no_core[] = {ids_side_no_core(entries->sides[0]), ids_side_no_core(entries->sides[1])};
+    double factor = 1, expected = ids_cores_factor(no_core[0], no_core[1]);
     size_t count = entries->count;
     if (!ids_entries_add(entries)) return -1;
     struct ids_entry *even = &entries->at[count];
     even->is_gone = 1;
     even->cause.account = ids_account_id(IDS_WORK_COMPUTE);
-    if (find_even_factor(entries, even, &factor)) return -1;
+    if (find_even_factor(entries, expected, even, &factor)) return -1;
     if (factor == 1) return 0;
     entries->even = factor;
     even->is_gone = 0;
@@ -79,9 +86,11 @@ int ids_group_even(struct ids_entries *entries) {
     even->cause.factor = factor;
     even->cause.count = 0;
     even->cause.is_in_a = even->cause.is_in_b = 1;
+    int is_of_load = ids_even_is_of_load(factor, expected);
+    for (int side = 0; side < 2 && is_of_load; side++) even->cause.no_core[side] = no_core[side];
     for (size_t i = 0; i < count; i++) {
         struct ids_entry *entry = &entries->at[i];
-        if (!ids_entry_is_same_op(entry)) continue;
+        if (!(is_of_load ? is_work(entry) : ids_entry_is_same_op(entry))) continue;
         double half = sqrt(factor), own = entry->cause.b_ps / half - entry->cause.a_ps * half;
         even->cause.change_ps += entry->cause.change_ps - own;
         entry->cause.change_ps = own;
@@ -124,7 +133,15 @@ int ids_group_host(struct ids_entries *entries) {
     return failed;
 }
 
-/* ---- what is too small ---- */
+/* ---- what is too small, or chance ---- */
+
+/* An op that does the same in two single recordings and changed by no more than chance makes of it: a list of them,
+ * each with an interval around zero, says less than their sum. Several recordings of a side know how far it moves by
+ * itself, and the one that changed most may be it. */
+static int is_chance_alone(const struct ids_entries *entries, const struct ids_entry *entry) {
+    return !entries->sides[0]->by_run && ids_entry_is_same_op(entry) && entry->cause.interval.known &&
+           ids_cause_may_be_chance(&entry->cause);
+}
 
 /* From which rank on a small cause is told alone; INFINITY: none is. */
 static double least_rank(const struct ids_entries *entries, double least_ps) {
@@ -158,9 +175,10 @@ int ids_group_small(struct ids_entries *entries, double least_ps) {
     for (size_t i = 0; i < count && !failed; i++) {
         struct ids_entry *entry = &entries->at[i];
         if (entry->is_gone || ids_account_is_unknown(entry->cause.account)) continue;
-        entry->is_told = fabs(entry->cause.change_ps) >= least_ps ||
-                         ids_cause_rank(&entry->cause, entries->sides[0]->by_run) >= told;
+        int is_large = fabs(entry->cause.change_ps) >= least_ps, is_chance = is_chance_alone(entries, entry);
+        entry->is_told = !is_chance && (is_large || ids_cause_rank(&entry->cause, entries->sides[0]->by_run) >= told);
         if (entry->is_told) continue;
+        entry->cause.by_chance = is_chance && is_large;
         uint64_t *number = ids_keymap_at(&wholes, ids_entry_key(entry->cause.account, NULL, NULL));
         if (!number) {
             failed = 1;
@@ -172,14 +190,15 @@ int ids_group_small(struct ids_entries *entries, double least_ps) {
             whole->cause.culprit = whole->cause.where = whole->cause.source = NULL;
             whole->cause.match = NULL;
             whole->cause.note = NULL;
+            whole->cause.by_chance += entry->cause.by_chance;
             ids_entry_put_into(entries, whole, entry);
         }
     }
     ids_keymap_done(&wholes);
     for (size_t i = 0; i < count && !failed; i++) {
         struct ids_entry *entry = &entries->at[i];
-        if (entry->is_gone || entry->cause.kind != IDS_CAUSE_OTHERS) continue;
-        ids_entry_find_interval(entries, entry);
+        if (entry->is_gone || entry->is_told || ids_account_is_unknown(entry->cause.account)) continue;
+        if (entry->cause.kind == IDS_CAUSE_OTHERS) ids_entry_find_interval(entries, entry);
         entry->is_told = fabs(entry->cause.change_ps) >= least_ps;
     }
     return failed;

@@ -4,6 +4,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
+#include "lib/compare/cores.h"
 #include "lib/compare/held_changes.h"
 #include "lib/hlo/base_name.h"
 #include "lib/model/step_marks.h"
@@ -424,23 +425,21 @@ static void compare_steps(struct looking *looking) {
              most);
 }
 
-/* Threads that lack cores make everything longer, by what they waited for each moment that they ran. */
 static void compare_cores(struct looking *looking) {
-    const double many = 0.2, most_of_it = 2.0 / 3, other = 1.25;
+    const double most_of_it = 2.0 / 3;
     const struct ids_side_run *freest = NULL, *busiest = NULL;
     double least = 1, most = 0;
     for (size_t s = 0; s < looking->count; s++) {
         for (size_t i = 0; i < looking->sides[s]->run_count; i++) {
             const struct ids_side_run *run = &looking->sides[s]->runs[i];
-            const struct ids_metric *metric = ids_report_find(run->report, "device.no_core_share", NULL);
-            double share = metric ? ids_value_number(metric->value) : NAN;
+            double share = ids_run_no_core(run);
             if (isnan(share)) continue;
             if (!freest || share < least) freest = run, least = share;
             if (!busiest || share > most) busiest = run, most = share;
         }
     }
-    if (!busiest || most < many) return;
-    if ((1 - least) >= other * (1 - most))
+    if (!busiest || most < IDS_CORES_LEAST) return;
+    if ((1 - least) >= IDS_CORES_OTHER * (1 - most))
         find(looking, IDS_REMARK_WARNING, "cores",
              "the device's threads had no core for %.1f %% of the time in %s, for %.1f %% in %s: what differs may be "
              "the machine's load; record both again, in turns, on a quiet machine",

@@ -36,7 +36,16 @@ static int is_alike(const struct ids_even_pair *pair, double factor) {
     return fabs(pair->b_ps / half - pair->a_ps * half) <= fmax(width, ERRORS * pair->error_ps);
 }
 
-double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold) {
+int ids_even_is_of_load(double factor, double expected) {
+    return expected != 1 && log(factor) / log(expected) >= 0.5;
+}
+
+static double of_load(double factor, double expected) {
+    if (!ids_even_is_of_load(factor, expected)) return 1;
+    return fabs(log(factor)) < fabs(log(expected)) ? factor : expected;
+}
+
+double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold, double expected) {
     double whole = 0, most = 0, alike = 0;
     size_t large = 0;
     for (size_t i = 0; i < count; i++) {
@@ -47,5 +56,6 @@ double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold)
     if (large < OPS_LEAST || most > OP_MOST * whole) return 1;
     double factor = median_ratio(at, count, whole);
     for (size_t i = 0; i < count; i++) alike += is_alike(&at[i], factor) ? shared(&at[i]) : 0;
-    return fmax(factor, 1 / factor) - 1 >= threshold && alike >= ALIKE * whole ? factor : 1;
+    if (fmax(factor, 1 / factor) - 1 < threshold) return 1;
+    return alike >= ALIKE * whole ? factor : of_load(factor, expected);
 }

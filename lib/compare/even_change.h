@@ -15,7 +15,12 @@ struct ids_even_pair {
 /* By how much all became longer: the median of b / a, weighted by the time that both have. The way back is 1
  * over it. 1 where it is less than `threshold` from 1,
  * where three quarters of the time are not within half of that of it (or two errors), or where there are too few ops to
- * tell: a single one's change is its own. Sorts `at`. */
-double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold);
+ * tell: a single one's change is its own. `expected`: what the machine's load makes of all (ids_cores_factor), 1 where
+ * nothing is known of it. Ops lack cores at other moments and need not change alike; so where the median shows half of
+ * it, it is the factor, up to what the load explains. Sorts `at`. */
+double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold, double expected);
+
+/* Whether a factor is what the machine's load makes expected: half of it or more. */
+int ids_even_is_of_load(double factor, double expected);
 
 #endif

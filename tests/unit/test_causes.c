@@ -1,6 +1,7 @@
 /* What the causes of a change rest on: variances shared over ops, a change that all ops have alike, shapes. */
 #include "lib/compare/cause_groups.h"
 #include "lib/compare/cause_intervals.h"
+#include "lib/compare/cores.h"
 #include "lib/compare/even_change.h"
 #include "lib/compare/machine_spread.h"
 #include "lib/compare/shape_change.h"
@@ -100,7 +101,7 @@ END_TEST
 
 static double even(double a1, double b1, double a2, double b2, double a3, double b3, double a4, double b4) {
     struct ids_even_pair pairs[] = {{a1, b1, 0}, {a2, b2, 0}, {a3, b3, 0}, {a4, b4, 0}};
-    return ids_even_factor(pairs, 4, 0.01);
+    return ids_even_factor(pairs, 4, 0.01, 1);
 }
 
 START_TEST(even_changes) {
@@ -110,16 +111,31 @@ START_TEST(even_changes) {
     ck_assert_double_eq(even(10, 10, 20, 20, 30, 33, 25, 30), 1);                         /* half of the time stayed */
     ck_assert_double_eq(even(10, 10.2, 20, 20.4, 90, 91.8, 25, 25.5), 1);                 /* one op is most of it */
     struct ids_even_pair loaded[] = {{10, 20, 1}, {20, 50, 6}, {30, 48, 7}, {25, 50, 1}}; /* 2.5 and 1.6 may be 2 */
-    ck_assert_double_eq_tol(ids_even_factor(loaded, 4, 0.01), 2, 1e-12);
+    ck_assert_double_eq_tol(ids_even_factor(loaded, 4, 0.01, 1), 2, 1e-12);
     for (int i = 0; i < 4; i++) loaded[i].error_ps = 0;
-    ck_assert_double_eq_tol(ids_even_factor(loaded, 4, 0.01), 2, 1e-12); /* within half of the change */
+    ck_assert_double_eq_tol(ids_even_factor(loaded, 4, 0.01, 1), 2, 1e-12); /* within half of the change */
     struct ids_even_pair uneven[] = {{10, 20, 0}, {20, 70, 0}, {30, 30, 0}, {25, 50, 0}};
-    ck_assert_double_eq(ids_even_factor(uneven, 4, 0.01), 1);
+    ck_assert_double_eq(ids_even_factor(uneven, 4, 0.01, 1), 1);
     for (int i = 0; i < 4; i++) uneven[i] = (struct ids_even_pair){uneven[i].a_ps, uneven[i].b_ps, 16};
-    ck_assert_double_eq_tol(ids_even_factor(uneven, 4, 0.01), 2, 1e-12);
+    ck_assert_double_eq_tol(ids_even_factor(uneven, 4, 0.01, 1), 2, 1e-12);
+    /* what the machine's load explains need not be alike, but no more than that is its */
+    struct ids_even_pair busy[] = {{10, 12, 0}, {10, 19, 0}, {10, 20, 0}, {10, 38, 0}, {10, 40, 0}};
+    ck_assert_double_eq(ids_even_factor(busy, 5, 0.01, 1), 1);
+    ck_assert_double_eq_tol(ids_even_factor(busy, 5, 0.01, 3), 2, 1e-12);
+    ck_assert_double_eq_tol(ids_even_factor(busy, 5, 0.01, 1.5), 1.5, 1e-12);
+    ck_assert_double_eq(ids_even_factor(busy, 5, 0.01, 4.5), 1); /* less than half of it is seen */
+    ck_assert_double_eq(ids_even_factor(busy, 5, 0.01, 0.5), 1); /* nor what goes the other way */
+    for (int i = 0; i < 5; i++) busy[i] = (struct ids_even_pair){busy[i].b_ps, busy[i].a_ps, 0};
+    ck_assert_double_eq_tol(ids_even_factor(busy, 5, 0.01, 1 / 1.5), 1 / 1.5, 1e-12);
+    ck_assert_double_eq_tol(ids_cores_factor(0.2, 0.6), 2, 1e-12);
+    ck_assert_double_eq_tol(ids_cores_factor(0.6, 0.2), 0.5, 1e-12);
+    ck_assert_double_eq(ids_cores_factor(0.5, 0.55), 1); /* a tenth more */
+    ck_assert_double_eq(ids_cores_factor(0.0, 0.19), 1);
+    ck_assert_double_eq(ids_cores_factor(NAN, 0.6), 1);
+    ck_assert_double_eq(ids_cores_factor(0.2, 1), 1);
     struct ids_even_pair three[] = {{1, 2, 0}, {1, 2, 0}, {1, 2, 0}};
-    ck_assert_double_eq(ids_even_factor(three, 3, 0.01), 1);
-    ck_assert_double_eq(ids_even_factor(three, 0, 0.01), 1);
+    ck_assert_double_eq(ids_even_factor(three, 3, 0.01, 1), 1);
+    ck_assert_double_eq(ids_even_factor(three, 0, 0.01, 1), 1);
 }
 END_TEST
 
