@@ -39,7 +39,8 @@ const struct ids_table_def ids_computations = {
     columns,
     IDS_COUNT_OF(columns),
     "The ops by what they compute, most self time first: ops of one program with the same fingerprint are one row, and "
-    "so are ops of a framework that bear one name at places that differ in numbers only (layer_3, layer_4). "
+    "so are ops of a framework that bear one name at places that differ in numbers only (layer_3, layer_4) and "
+    "were called with the same shapes, where the file has them. count is executions, as in the table ops. "
     "`device_time`: "
     "see the table ops. `ops` is how many they are, none where it is one; `mean` is by execution, `largest` the one "
     "with most self time. Its flops "

@@ -74,8 +74,9 @@ static void read_ops(const struct ids_table *ops, struct ids_op_rows *rows) {
               category = ids_table_column(ops, "category"), module = ids_table_column(ops, "module"),
               place = ids_table_column(ops, "op_name"), pass = ids_table_column(ops, "pass"),
               scope = ids_table_column(ops, "scope"), source = ids_table_column(ops, "source"),
-              family = ids_table_column(ops, "family"), class = ids_table_column(ops, "class"),
-              fingerprint = ids_table_column(ops, "fingerprint"), device = ids_table_column(ops, "device_time");
+              family = ids_table_column(ops, "family"), events = ids_table_column(ops, "events"),
+              class = ids_table_column(ops, "class"), fingerprint = ids_table_column(ops, "fingerprint"),
+              device = ids_table_column(ops, "device_time");
     for (size_t row = 0; row < ops->row_count; row++) {
         struct ids_op_row *op = &rows->at[rows->count++];
         *op = (struct ids_op_row){.self_ps = number_at(ops, row, self),
@@ -95,7 +96,7 @@ static void read_ops(const struct ids_table *ops, struct ids_op_rows *rows) {
                                   .class = text_at(ops, row, class),
                                   .fingerprint = text_at(ops, row, fingerprint)};
         rows->other_ps -= op->self_ps;
-        rows->other_count -= op->count;
+        rows->other_count -= number_at(ops, row, events);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "lib/analysis/op_costs.h"
 
 struct ids_op_row {
-    int64_t self_ps, total_ps, count, flops, bytes; /* flops, bytes: per execution, -1 unknown */
+    int64_t self_ps, total_ps, count, flops, bytes; /* count: executions; flops, bytes: of one, -1 unknown */
     int64_t in_steps_ps;                            /* of self_ps */
     int64_t device_ps; /* of devices, where ops run beside each other; negative where they do not, or it is not known */
     struct ids_op_cost cost;

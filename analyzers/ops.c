@@ -62,6 +62,7 @@ static const struct ids_column_def columns[] = {
     {"untimed", "without a time", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     {"memory_bytes", "bytes of memory", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"communicates", "communicates", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"events", "device events", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     {"device_time", "of the device", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"known", "known", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     IDS_COST_COLUMNS(IDS_COLUMN_DETAIL),
@@ -76,7 +77,10 @@ static const struct ids_table_def ops = {
     "other op of the program. known is how that is known: recorded; by name: no other op of the program has a kernel "
     "of that name; by order: by the order in which the program runs its ops. Kernels "
     "of PyTorch and TensorFlow belong to the framework's op that launched them, with a row for each "
-    "place in the program. Self time is the op's time minus the time of the ops wholly inside it on its track; share "
+    "place in the program. count is executions: of an op of the framework the runs of it that launched work, however "
+    "many kernels, copies and sets each launched (events; where the file does not tell its runs apart, count is the "
+    "same), of any other op its events on the device; mean is total by count, min and max are of single events. Self "
+    "time is the op's time minus the time of the ops wholly inside it on its track; share "
     "is of the self time of all device activity. flops and bytes are per execution, counted by the file (TPU) or by "
     "idsprof over the program (model, an estimate); memory_bytes are those of the main memory. runs is how often the "
     "op ran, on a GPU as often as the kernel that has most of its time; untimed are those of no duration in the file, "
@@ -320,6 +324,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
         const char *place = ids_trace_text(trace, op->framework_name);
         char scope[IDS_SCOPE_BYTES];
         ids_scope_of(place, scope);
+        const int64_t executions = (int64_t)(group->begun ? group->begun : group->count);
         const struct ids_op_cost *cost = gathering->costs ? &gathering->costs[group->number] : &none;
         struct ids_value cost_cells[IDS_COST_CELLS];
         ids_cost_cells(cost, communicates(op), cost_cells);
@@ -327,8 +332,8 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             ids_int_value(IDS_UNIT_TIME, group->self_ps),
             all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->self_ps / (double)all_ps)
                    : ids_no_value(IDS_UNIT_RATIO),
-            ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
-            ids_int_value(IDS_UNIT_TIME, group->total_ps / (int64_t)group->count),
+            ids_int_value(IDS_UNIT_COUNT, executions),
+            ids_int_value(IDS_UNIT_TIME, group->total_ps / executions),
             ids_text_value(ids_trace_text(trace, op->name)),
             text_or_none(trace, op->category),
             module ? text_or_none(trace, module->name) : ids_no_value(IDS_UNIT_NONE),
@@ -357,6 +362,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
                                : ids_no_value(IDS_UNIT_COUNT),
             known(IDS_UNIT_BYTES, op->memory_bytes),
             communicates(op) ? ids_int_value(IDS_UNIT_COUNT, 1) : ids_no_value(IDS_UNIT_COUNT),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
             device_ps && device_ps[group->number] ? ids_int_value(IDS_UNIT_TIME, device_ps[group->number])
                                                   : ids_no_value(IDS_UNIT_TIME),
             ids_text_value(ids_op_known_name((enum ids_op_known)op->known_by)),
@@ -367,7 +373,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
 }
 
 static void list_step_row(struct ids_report *report, struct ids_table *table, struct ids_value op,
-                          struct ids_step_sums *sums, size_t number, int with_vector) {
+                          struct ids_step_sums *sums, size_t number, int with_vector, int is_begun) {
     const struct ids_step_sum *row = ids_step_sum_of(sums, number);
     if (!row->total_ps) return;
     struct ids_value cells[] = {
@@ -375,7 +381,7 @@ static void list_step_row(struct ids_report *report, struct ids_table *table, st
         ids_int_value(IDS_UNIT_TIME, row->total_ps),
         row->count ? ids_real_value(IDS_UNIT_NUMBER, ids_step_sum_squares(row)) : ids_no_value(IDS_UNIT_NUMBER),
         ids_text_value(with_vector ? ids_step_sum_text(sums, row, report) : NULL),
-        ids_int_value(IDS_UNIT_COUNT, row->events),
+        ids_int_value(IDS_UNIT_COUNT, is_begun ? row->begun : row->events),
     };
     IDS_ROW(report, table, step_columns, cells);
 }
@@ -384,8 +390,8 @@ static void list_steps(struct ids_report *report, const struct ids_groups *group
     struct ids_table *table = ids_report_table(report, &op_steps);
     for (size_t g = 0; g < groups->count; g++)
         list_step_row(report, table, ids_int_value(IDS_UNIT_COUNT, (int64_t)g), &steps->by_step, groups->at[g].number,
-                      g < VECTORS);
-    list_step_row(report, table, ids_no_value(IDS_UNIT_COUNT), &steps->without_op, 0, 1);
+                      g<VECTORS, groups->at[g].begun> 0);
+    list_step_row(report, table, ids_no_value(IDS_UNIT_COUNT), &steps->without_op, 0, 1, 0);
 }
 
 static void list_categories(const struct ids_analysis *analysis, struct ids_report *report,

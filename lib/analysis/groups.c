@@ -23,6 +23,7 @@ void ids_groups_add_to(struct ids_groups *groups, size_t number, const struct id
     struct ids_group *group = &groups->at[number];
     groups->last = number;
     group->count++;
+    group->begun += event->device != IDS_NONE && event->begins_run;
     ids_sum(&group->total_ps, duration_ps);
     ids_sum(&group->self_ps, event->self_ps < duration_ps ? event->self_ps : duration_ps);
     if (duration_ps < group->min_ps) group->min_ps = duration_ps;

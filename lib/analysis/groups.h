@@ -7,6 +7,7 @@
 
 struct ids_group {
     uint64_t count;
+    uint64_t begun; /* of devices' events: runs of a framework's op that begin with them; 0: they are not told apart */
     int64_t total_ps, self_ps, min_ps, max_ps;
     int64_t value, value_max; /* sum and largest of ids_event.value where it is known (not negative) */
     uint64_t unknown_values;

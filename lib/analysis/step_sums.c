@@ -67,7 +67,9 @@ static int add_cell(struct ids_step_sum *row, uint32_t step, int64_t ps) {
 int ids_step_sums_add(struct ids_step_sums *sums, size_t number, const struct ids_event *event, int64_t ps) {
     const struct ids_steps *steps = &sums->analysis->steps;
     const struct ids_step *step = steps->count ? ids_step_of_device_event(sums->analysis, event) : NULL;
-    return ids_step_sums_add_to(sums, number, step ? (uint32_t)(step - steps->at) : IDS_NONE, ps);
+    if (ids_step_sums_add_to(sums, number, step ? (uint32_t)(step - steps->at) : IDS_NONE, ps)) return -1;
+    if (step) sums->at[number].begun += event->begins_run;
+    return 0;
 }
 
 int ids_step_sums_add_to(struct ids_step_sums *sums, size_t number, uint32_t index, int64_t ps) {

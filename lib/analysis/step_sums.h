@@ -15,6 +15,7 @@ enum { IDS_STEP_SUM_CELLS = 4 << 20 };
 struct ids_step_sum {
     int64_t total_ps;            /* in steps */
     int64_t events;              /* that were counted to steps */
+    int64_t begun;               /* of these, those that begin a run of a framework's op */
     struct ids_step_cell *cells; /* NULL: no step had any of it, or the limit was reached */
     size_t count, room, last;    /* last: the cell that was counted to */
     int unordered;               /* a step came whose place is further in front: order and sums of cells wait */

@@ -211,16 +211,18 @@ static int add_row(struct making *making, const struct ids_table *table, const s
     return 0;
 }
 
-static uint64_t key_of_name(const struct ids_item *item) {
-    return ids_key_of(ids_hash_bytes(item->module, strlen(item->module)),
-                      ids_hash_bytes(item->name, strlen(item->name)));
+/* An op of a framework, which is of no program, bears one name everywhere: what counts is its place. */
+static uint64_t key_of_name(const struct ids_item *item, enum ids_item_kind kind) {
+    uint64_t key =
+        ids_key_of(ids_hash_bytes(item->module, strlen(item->module)), ids_hash_bytes(item->name, strlen(item->name)));
+    return kind == IDS_ITEM_OPS && !*item->module ? hash(key, item->op_name) : key;
 }
 
-static int find_rates(struct ids_items *items) {
+static int find_rates(struct ids_items *items, enum ids_item_kind kind) {
     struct ids_keymap map = {0}; /* -> index of the first of the name, + 1 */
     int failed = 0;
     for (size_t i = 0; i < items->count && !failed; i++) {
-        uint64_t *place = ids_keymap_at(&map, key_of_name(&items->at[i]));
+        uint64_t *place = ids_keymap_at(&map, key_of_name(&items->at[i], kind));
         failed = !place;
         if (failed) break;
         items->at[i].is_again = *place && *items->at[i].fingerprint;
@@ -229,7 +231,8 @@ static int find_rates(struct ids_items *items) {
     }
     for (size_t i = 0; i < items->count && !failed; i++) {
         uint64_t first;
-        if (ids_keymap_get(&map, key_of_name(&items->at[i]), &first)) items->at[i].rate = items->at[first - 1].rate;
+        if (ids_keymap_get(&map, key_of_name(&items->at[i], kind), &first))
+            items->at[i].rate = items->at[first - 1].rate;
     }
     ids_keymap_done(&map);
     return failed;
@@ -258,7 +261,7 @@ int ids_items_make(const struct ids_side *side, enum ids_item_kind kind, struct 
         if (side->runs[i].steps) making.first_step += side->runs[i].steps->row_count;
     }
     ids_keymap_done(&making.map);
-    if (!failed && !find_rates(ret_items)) return 0;
+    if (!failed && !find_rates(ret_items, kind)) return 0;
     ids_items_done(ret_items);
     return ids_no_memory(err);
 }

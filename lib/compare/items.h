@@ -15,8 +15,8 @@ struct ids_item {
     int is_again;              /* an op before it has its name: the program is compiled for several shapes */
     double time_ps;            /* self time (of a kernel its time) per step, or in the window, and device */
     double count;              /* executions of the same */
-    double rate;    /* of all of its name in programs of its name: a program compiled for two shapes runs as often as
-                     * one that was compiled for one */
+    double rate;    /* of all of its name in programs of its name (of a framework's op: at its place): a program
+                     * compiled for two shapes runs as often as one that was compiled for one */
     double *values; /* the time by step or run; NULL unknown */
     size_t value_count;
     double squares; /* without values: Σ of squares over steps, ps², with step_count; -1 unknown */

@@ -87,7 +87,7 @@ CREATE TABLE activity_class ( -- what many activities have in common
     is_beside INTEGER NOT NULL, -- 1: beside the ops of the device, and no activity of its own (TPU's asynchronous ops)
     is_in_graph INTEGER NOT NULL, -- 1: as part of a CUDA graph
     matrix_units TEXT,        -- of a kernel: used, not used, or missed (not used, though the device has them for that type); NULL where its name does not tell
-    begins_run INTEGER NOT NULL, -- 1: the first work of a run of a framework's op whose cost is known
+    begins_run INTEGER NOT NULL, -- 1: the first work of a run of a framework's op
     op INTEGER,               -- op.id; NULL where no op is known
     launch_shape INTEGER      -- launch_shape.id; NULL where none is known
 );

@@ -100,7 +100,7 @@ SELECT
     c.launch_shape AS launch_shape, -- launch_shape.id
     s.id AS step_id,          -- step.id
     c.matrix_units AS matrix_units, -- of a kernel: used, not used, missed; NULL where its name does not tell
-    c.begins_run AS begins_run, -- 1: the first work of a run of a framework's op whose cost is known
+    c.begins_run AS begins_run, -- 1: the first work of a run of a framework's op
     a.launch AS launch        -- event.id of what launched it; NULL where it was not recorded
 FROM activity a
 JOIN activity_class c ON c.id = a.class

@@ -17,6 +17,7 @@ struct ids_call_mark {
         uint32_t scope; /* text: of frames, once resolved */
         uint32_t cost;  /* of ops: index + 1 of trace->call_costs; 0 unknown */
     };
+    uint32_t inputs; /* of ops, see ids_call */
     uint32_t host;
     uint8_t kind, is_resolved;
 };
@@ -33,8 +34,8 @@ struct ids_open_call {
     int64_t end_ps;
     uint64_t link;              /* of a backward op: the key of its forward op */
     uint32_t scope, op, outer;  /* texts */
-    uint32_t cost;              /* of `op` */
-    uint32_t run;               /* where it has a cost: which of the op's runs it is, from 1 */
+    uint32_t cost, inputs;      /* of `op` */
+    uint32_t run;               /* which of the op's runs it is, from 1; 0: it is no op that bears a number */
     uint32_t frame, user_frame; /* texts: the innermost one, and that outside the framework */
     uint32_t checkpoint;        /* text: the scope in which a checkpointed function was called */
     uint8_t in_module;          /* scope is of modules, not of regions */
@@ -61,6 +62,7 @@ void ids_calls_done(struct ids_calls *calls) {
     ids_keymap_done(&calls->forward_map);
     ids_keymap_done(&calls->external);
     ids_keymap_done(&calls->costs);
+    ids_keymap_done(&calls->inputs);
     *calls = (struct ids_calls){0};
 }
 
@@ -87,6 +89,18 @@ static int new_cost(struct ids_trace *trace, const struct ids_torch_cost *told, 
     *added = cost;
     *ret_number = trace->call_cost_count;
     return 0;
+}
+
+/* What it was called with, never 0. */
+static uint32_t inputs_of(const struct ids_trace *trace, const struct ids_facts *facts) {
+    if (!facts->input_dims) return 0;
+    struct ids_text dims = ids_arg_chars(trace, facts->input_dims);
+    uint64_t key = ids_hash_bytes(dims.at, dims.length);
+    if (facts->input_types) {
+        struct ids_text types = ids_arg_chars(trace, facts->input_types);
+        key = ids_key_of(key, ids_hash_bytes(types.at, types.length));
+    }
+    return (uint32_t)(key >> 32) | 1;
 }
 
 /* The same op is called with the same shapes again and again. */
@@ -134,6 +148,7 @@ int ids_calls_mark(struct ids_calls *calls, uint32_t host, uint32_t name, const 
         mark.kind = !facts->has_sequence ? MARK_OTHER : facts->forward_thread ? MARK_BACKWARD : MARK_FORWARD;
         mark.is_resolved = 1;
         if (cost_of(calls, name, facts, &mark.cost)) return -1;
+        if (!mark.cost) mark.inputs = inputs_of(calls->trace, facts);
     } else {
         return 0;
     }
@@ -346,7 +361,7 @@ static int pass_arrows(struct ids_calls *calls, int64_t before_ps) {
 static int compute_again(struct ids_calls *calls, struct ids_open_call *open) {
     static const char mark[] = IDS_CHECKPOINT_MARK;
     open->is_again = 1;
-    open->op = open->cost = open->run = open->in_checkpoint = 0;
+    open->op = open->cost = open->inputs = open->run = open->in_checkpoint = 0;
     open->outer = ids_intern(&calls->trace->strings, mark, sizeof mark - 1);
     return open->outer == IDS_NO_TEXT ? -1 : 0;
 }
@@ -370,7 +385,8 @@ static int open_op(struct ids_calls *calls, int64_t start_ps, uint32_t name, uin
     const struct ids_call_mark *mark = mark_number == IDS_NONE ? NULL : &calls->marks[mark_number];
     open->op = calls->trace->names[name].text;
     open->cost = mark ? mark->cost : 0;
-    open->run = open->cost ? mark_number + 1 : 0;
+    open->inputs = mark ? mark->inputs : 0;
+    open->run = mark ? mark_number + 1 : 0;
     if (part_of(calls, name) == PART_NODE) { /* the root of what it runs */
         struct ids_text text = text_of_name(calls, name);
         size_t prefix = sizeof autograd_prefix - 1;
@@ -396,7 +412,7 @@ static int open_op(struct ids_calls *calls, int64_t start_ps, uint32_t name, uin
 
 int ids_call_number(struct ids_calls *calls, const struct ids_call *call, uint32_t *ret_number) {
     uint64_t key = ids_key_of(ids_key_of(ids_key_of(call->scope, call->op), ids_key_of(call->outer, call->frame)),
-                              ids_key_of(call->source, ids_key_of(call->pass, call->cost)));
+                              ids_key_of(call->source, ids_key_of(call->pass, ids_key_of(call->cost, call->inputs))));
     uint64_t *place = ids_keymap_at(&calls->map, key);
     if (!place) return -1;
     if (!*place) {
@@ -412,7 +428,8 @@ int ids_call_number(struct ids_calls *calls, const struct ids_call *call, uint32
 
 static struct ids_call inside(const struct ids_open_call *top) {
     enum ids_call_pass pass = top->is_again ? IDS_CALL_AGAIN : top->is_autograd ? IDS_CALL_BACKWARD : IDS_CALL_FORWARD;
-    return (struct ids_call){top->scope, top->op, top->outer, top->frame, top->user_frame, pass, top->cost};
+    return (struct ids_call){top->scope,      top->op, top->outer, top->frame,
+                             top->user_frame, pass,    top->cost,  top->inputs};
 }
 
 static int launch(struct ids_calls *calls, const struct ids_open_call *top, struct ids_event *event) {
@@ -542,6 +559,21 @@ static void put_cost(const struct ids_trace *trace, const struct ids_call_cost *
     op->fingerprint = cost->fingerprint;
 }
 
+/* An op that is always called with the same shapes computes the same as others of its name that are; one that is not
+ * has no fingerprint. */
+static int see_inputs(struct ids_calls *calls, const struct ids_call *call, uint32_t number) {
+    static const uint64_t differ = UINT64_MAX;
+    struct ids_op *op = &calls->trace->ops[number];
+    uint64_t *seen = ids_keymap_at(&calls->inputs, (uint64_t)number + 1);
+    if (!seen) return -1;
+    if (*seen == differ || (*seen && *seen == call->inputs)) return 0;
+    const int is_first = !*seen && call->inputs;
+    *seen = is_first ? call->inputs : differ;
+    const struct ids_text name = ids_strings_text(&calls->trace->strings, op->name);
+    op->fingerprint = is_first ? ids_key_of(ids_hash_bytes(name.at, name.length), call->inputs) : 0;
+    return 0;
+}
+
 int ids_calls_op(struct ids_calls *calls, struct ids_keymap *ops, const struct ids_event *work, uint32_t *ret_op) {
     struct ids_trace *trace = calls->trace;
     *ret_op = IDS_NONE;
@@ -563,5 +595,5 @@ int ids_calls_op(struct ids_calls *calls, struct ids_keymap *ops, const struct i
         *place = (uint64_t)*ret_op + 1;
     }
     *ret_op = (uint32_t)(*place - 1);
-    return 0;
+    return call.cost ? 0 : see_inputs(calls, &call, *ret_op);
 }

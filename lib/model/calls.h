@@ -35,6 +35,7 @@ struct ids_calls {
     struct ids_keymap map;         /* all of an ids_call -> its number + 1 */
     struct ids_keymap forward_map; /* (host, number) -> index of forwards + 1 */
     struct ids_keymap costs;       /* what a product was called with -> its cost + 1; 0: it is not told */
+    struct ids_keymap inputs;      /* op + 1 -> inputs of its calls; UINT64_MAX: they differ, or are not known */
     struct ids_keymap external;    /* (host, External id) of an op -> the number of its call */
     struct ids_forward *forwards;
     size_t forward_count, forward_room;

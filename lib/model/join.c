@@ -411,11 +411,13 @@ static int link_host(struct ids_trace *trace, const struct of_host *of, struct i
 }
 
 /* Several kernels may be of one run of an op, and its runs may launch kernels of several names: only the run tells how
- * often it ran. Where the launch was not recorded, the op's number stands for it, by which the op was found. */
+ * often it ran. Where the launch was not recorded, the op's number stands for it, by which the op was found. Work that
+ * stands for an op, since none of the framework launched it, is a run of its own. */
 static int note_run(const struct ids_trace *trace, struct ids_keymap *runs, struct ids_event *work) {
     const struct ids_op *op = work->op == IDS_NONE ? NULL : &trace->ops[work->op];
-    if (!op || !op->framework || op->cost_source == IDS_COST_UNKNOWN) return 0;
-    uint64_t run = work->launch && work->launch->run_id ? work->launch->run_id : work->produces;
+    if (!op || !op->framework || !op->category) return 0;
+    const struct ids_event *launch = work->launch && work->launch->call && work->launch->run_id ? work->launch : NULL;
+    uint64_t run = launch ? ids_key_of(launch->run_id, (uint64_t)launch->track + 1) : work->produces;
     if (!run) return 0;
     uint64_t *seen = ids_keymap_at(runs, ids_key_of(work->op, run));
     if (!seen) return -1;

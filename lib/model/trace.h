@@ -303,6 +303,8 @@ struct ids_call {
     uint32_t source; /* the innermost one outside the framework: "train.py(12): step" */
     uint32_t pass;   /* enum ids_call_pass */
     uint32_t cost;   /* of `op`: index + 1 of call_costs; 0 unknown */
+    uint32_t
+        inputs; /* hash of the types and shapes of what `op` was called with, where its cost is not known; 0 unknown */
 };
 
 /* What an op of the framework computes and moves by the shapes of what it was called with (torch_cost.h). */
@@ -364,7 +366,7 @@ struct ids_event {
     uint8_t direction; /* enum ids_direction, of transfers */
     union {
         uint8_t launches;   /* host threads: 1: work was launched inside it, on its thread */
-        uint8_t begins_run; /* devices: 1: the first work of a run of the framework's op whose cost is known */
+        uint8_t begins_run; /* devices: 1: the first work of a run of the framework's op */
     };
     uint8_t compiles; /* host threads: 1: something was compiled inside it, on its thread */
 };
