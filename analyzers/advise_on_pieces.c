@@ -429,6 +429,15 @@ static const char *say_callers(const struct ids_adviser *adviser, const struct i
     return ids_callers_in_words(adviser->analysis->trace, piece->most, adviser->report);
 }
 
+/* Of gaps between kernels: "; 1,197 gaps of 1.493 us each in the mean" */
+static const char *say_gaps(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const int64_t gap_ps = piece->account == IDS_DEVICE_QUEUE ? ids_adviser_gap(adviser) : 0;
+    return gap_ps && piece->scope == IDS_REMEDY_OF_ACCOUNT
+               ? ids_report_text(adviser->report, "; %s of %s each in the mean", IDS_COUNTED(piece->intervals, "gap"),
+                                 ids_say_time(adviser, gap_ps))
+               : "";
+}
+
 /* What of it is shown beside how much it is. */
 static const char *say_evidence(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *rank,
                                 int64_t waited_ps, const char *reason) {
@@ -436,14 +445,14 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
     int64_t others_ps = ids_adviser_per_step(adviser, piece->others_ps);
     const char *culprit = ids_adviser_text(adviser, most->culprit);
     return ids_report_text(
-        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
+        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
         ids_say_time(adviser, ids_adviser_per_step(adviser, piece->time_ps)), adviser->pieces.steps ? " a step" : "",
         ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
         adviser->pieces.steps ? "the step" : "the window",
         adviser->analysis->busy_count > 1
             ? ids_report_text(adviser->report, " of %s", ids_adviser_device(adviser, adviser->pieces.decider))
             : "",
-        say_both_ways(adviser, piece), say_parts(adviser, piece), say_callers(adviser, piece),
+        say_both_ways(adviser, piece), say_gaps(adviser, piece), say_parts(adviser, piece), say_callers(adviser, piece),
         say_recurrence(adviser, &piece->recurs), say_opening(adviser, piece),
         rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
                                ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),

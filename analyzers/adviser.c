@@ -155,6 +155,23 @@ static int maker_has_gil(const struct ids_adviser *adviser, const struct ids_led
     return lock_ps > 0 && lock_ps >= ids_ledger_entry_time(maker) / 10;
 }
 
+int64_t ids_adviser_gap(const struct ids_adviser *adviser) {
+    enum { MANY = 20 };
+    const int64_t long_ps = 5000000;
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    const struct ids_ledger_longest *longest = &ledger->longest[IDS_DEVICE_QUEUE];
+    int64_t all_ps = 0, longest_ps = 0;
+    uint64_t count = 0;
+    for (size_t e = 0; e < ledger->entry_count; e++) {
+        if (ledger->entries[e].account != IDS_DEVICE_QUEUE) continue;
+        ids_sum(&all_ps, ids_ledger_entry_time(&ledger->entries[e]));
+        count += ledger->entries[e].intervals;
+    }
+    for (size_t i = 0; i < longest->count; i++) ids_sum(&longest_ps, longest->at[i].to_ps - longest->at[i].from_ps);
+    if (count < MANY || all_ps / (int64_t)count > long_ps || longest_ps > all_ps / 2) return 0;
+    return all_ps / (int64_t)count;
+}
+
 struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry,
                                      struct ids_circumstances about) {
     const struct ids_analysis *analysis = adviser->analysis;
@@ -176,6 +193,7 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const st
     about.mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0;
     about.a_step =
         entry && analysis->steps.count ? entry->intervals / (analysis->steps.count * analysis->busy_count) : 0;
+    about.gap_ps = about.account == IDS_DEVICE_QUEUE ? ids_adviser_gap(adviser) : 0;
     about.work_ps = adviser->pieces.work_ps;
     about.is_at_start = entry && entry->longest_at_ps < analysis->first_ps;
     about.donates = entry && donates(analysis->trace, entry->op);

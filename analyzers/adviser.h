@@ -62,6 +62,9 @@ int ids_adviser_lacks_cores(const struct ids_adviser *adviser);
 /* The deciding device computes, copies or exchanges for nine tenths of the time or more. */
 int ids_adviser_works_nearly_always(const struct ids_adviser *adviser);
 /* The caller says the account, its time, and what only it knows; the run and the entry (NULL: none) tell the rest. */
+/* Of what is launched and does not begin: how long each gap is, where there are many, short ones, and none stands out;
+ * else 0. The device itself takes that long from one kernel to the next, and nothing is waited for. */
+int64_t ids_adviser_gap(const struct ids_adviser *adviser);
 struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const struct ids_ledger_entry *entry,
                                      struct ids_circumstances about);
 /* Of what comes in few steps: for how long the step that the window opened with, which is in no mean, left the deciding

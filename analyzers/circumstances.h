@@ -22,6 +22,8 @@ struct ids_circumstances {
     int64_t time_ps;      /* the account's, of the device that decides the step */
     int64_t mean_ps;      /* of the intervals of that culprit; 0 unknown */
     uint64_t a_step;      /* so many of them in a step of a device; 0 unknown */
+    int64_t gap_ps;       /* of device.queue: the mean of its intervals, where they are many, short and none stands out;
+                           * else 0 */
     int64_t work_ps;      /* the same of what runs there: compute, collectives, copies */
     int both_ways;        /* of copy.h2d: copies to the host run at the same time */
     const char *reason;   /* of host.compile: why the culprit was compiled again; NULL unknown */

@@ -67,6 +67,10 @@ static int is_cpu(const struct ids_circumstances *about) {
     return about->platform == IDS_DEVICE_CPU;
 }
 
+static int only_pauses(const struct ids_circumstances *about) {
+    return is_gpu(about) && about->gap_ps > 0;
+}
+
 static int launches_graphs(const struct ids_circumstances *about) {
     return about->launches_graphs && (about->framework == IDS_PYTORCH || about->framework == IDS_CUDA);
 }
@@ -78,6 +82,10 @@ static int graphs_take_longer(const struct ids_circumstances *about) {
 static int is_compiled(const struct ids_circumstances *about) {
     static const char *const names[] = {"CompiledF", "Torch-Compiled Region", NULL};
     return about->framework == IDS_PYTORCH && (about->is_compiled || has_any(about->culprit, names));
+}
+
+static int compiled_pauses(const struct ids_circumstances *about) {
+    return only_pauses(about) && is_compiled(about);
 }
 
 static int has_ops(const struct ids_circumstances *about) {
@@ -398,6 +406,7 @@ static int logs(const struct ids_circumstances *about) {
     "make fewer objects in a step (arrays in place of lists of dicts), take what stays out of the collector "        \
     "(gc.freeze after setup), let it run more rarely (gc.set_threshold), or gc.disable and gc.collect at a step of " \
     "your choice"
+#define SHORT_GAPS "The device pauses briefly between kernels, and there is nothing that it waits for"
 #define LOAD_ONCE "code is loaded when it is first launched: warm up before measuring, and keep shapes the same"
 
 /* Of collectives whose peers were not all recorded. */
@@ -632,6 +641,18 @@ static const struct sentence {
       "record with the profiler's CPU activity and with_stack=True, or name the parts of the loop (record_function)",
       "record with the host's and Python's tracer, or name the parts of the loop (tf.profiler.experimental.Trace)",
       "name the parts of the loop (NVTX)"}},
+    {IDS_DEVICE_QUEUE, compiled_pauses, SHORT_GAPS,
+     {"let CUDA graphs launch them, which makes the gaps shorter (torch.compile with mode='reduce-overhead'), or give "
+      "each kernel more work", NULL, NULL, NULL}},
+    {IDS_DEVICE_QUEUE, only_pauses, SHORT_GAPS,
+     {"fewer and larger kernels: put more under one jit, or let XLA launch them as graphs "
+      "(--xla_gpu_enable_command_buffer)",
+      "fewer and larger kernels: fuse them (torch.compile, fused optimizers, attention and norms), or launch them as a "
+      "graph, which makes the gaps shorter",
+      "fewer and larger kernels: jit_compile the tf.function, so that XLA fuses them",
+      "fewer and larger kernels: fuse them, or launch them as one graph, which makes the gaps shorter",
+      "fewer and larger kernels: fuse them (torch.compile, fused attention and norms), or launch them as a graph, which "
+      "makes the gaps shorter"}},
     {IDS_DEVICE_QUEUE, is_gpu, "Work that is launched does not begin",
      {"look at what its stream waits for: an earlier stream, an event, a copy, or a launch of a whole graph; or at "
       "other programs on the same device",

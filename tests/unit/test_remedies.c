@@ -277,6 +277,14 @@ static const struct {
     {{IDS_COMM_TRANSFER, IDS_JAX, CUDA_DEVICE, .devices = 2}, "!fewer and larger arrays"},
     /* streams and graphs are a GPU's */
     {{IDS_DEVICE_QUEUE, IDS_JAX, CUDA_DEVICE}, "graph"},
+    /* many gaps, all of them short, are the device's own */
+    {{IDS_DEVICE_QUEUE, IDS_PYTORCH, CUDA_DEVICE, .gap_ps = 1}, "nothing that it waits for"},
+    {{IDS_DEVICE_QUEUE, IDS_PYTORCH, CUDA_DEVICE, .gap_ps = 1}, "fused optimizers"},
+    {{IDS_DEVICE_QUEUE, IDS_PYTORCH, CUDA_DEVICE, .gap_ps = 1, .infers = 1}, "!fused optimizers"},
+    {{IDS_DEVICE_QUEUE, IDS_PYTORCH, CUDA_DEVICE, .gap_ps = 1, .is_compiled = 1}, "reduce-overhead"},
+    {{IDS_DEVICE_QUEUE, IDS_PYTORCH, CUDA_DEVICE, .is_compiled = 1}, "what its stream waits for"},
+    {{IDS_DEVICE_QUEUE, IDS_PYTORCH, CUDA_DEVICE}, "what its stream waits for"},
+    {{IDS_DEVICE_QUEUE, IDS_JAX, CPU_DEVICE, .gap_ps = 1}, "!nothing that it waits for"},
     {{IDS_DEVICE_QUEUE, IDS_JAX, CPU_DEVICE}, "!stream"},
     {{IDS_DEVICE_QUEUE, IDS_JAX, CPU_DEVICE}, "client's threads"},
     {{IDS_DEVICE_QUEUE, IDS_JAX, TPU_DEVICE}, "!stream"},
