@@ -26,11 +26,24 @@ const char *ids_say_metric(const struct ids_adviser *adviser, const char *id) {
     return ids_adviser_has(adviser, id, &value) ? ids_say_value(adviser, value) : "no data";
 }
 
+const char *ids_say_place(const struct ids_adviser *adviser, const char *where) {
+    enum { LONG_NAME = 40, LONG_PATH = 100, TAIL = 70, SAVES = 30 };
+    where = ids_template_name_in_short(where, LONG_NAME, &adviser->report->arena);
+    const char *head = strchr(where, '/'), *end = where + strlen(where), *tail = end;
+    if (!head || end - where <= LONG_PATH || strstr(where, ".py")) return where;
+    for (const char *at = end; at > head; at--) {
+        if (*at == '/' && end - at <= TAIL) tail = at;
+    }
+    return tail < end && tail - head > SAVES
+               ? ids_report_text(adviser->report, "%.*s/\xe2\x80\xa6%s", (int)(head - where), where, tail)
+               : where;
+}
+
 const char *ids_say_name(const struct ids_adviser *adviser, const char *name, const char *where) {
     enum { LONG_NAME = 40 };
     if (!name) return "";
     name = ids_template_name_in_short(name, LONG_NAME, &adviser->report->arena);
-    if (where) where = ids_template_name_in_short(where, LONG_NAME, &adviser->report->arena);
+    if (where) where = ids_say_place(adviser, where);
     return ids_report_text(adviser->report, "%s%s%s%s", name, where ? " (" : "", where ? where : "", where ? ")" : "");
 }
 

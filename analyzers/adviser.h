@@ -43,6 +43,8 @@ const char *ids_say_time(const struct ids_adviser *adviser, int64_t time_ps);
 const char *ids_say_share(const struct ids_adviser *adviser, int64_t part_ps, int64_t whole_ps);
 const char *ids_say_metric(const struct ids_adviser *adviser, const char *id);
 /* "step (train.py:12)"; where: NULL unknown. */
+/* Of a long path of scopes its first one and the last ones: --explain has all of it. */
+const char *ids_say_place(const struct ids_adviser *adviser, const char *where);
 const char *ids_say_name(const struct ids_adviser *adviser, const char *name, const char *where);
 /* ", train.py:12" of "train.py:12 step" and of "train.py:12, in float"; "" of NULL. */
 const char *ids_say_line(struct ids_report *report, const char *where);

@@ -69,7 +69,7 @@ static const struct ids_column_def columns[] = {
     {"min", "min", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"max", "max", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"occupancy", "occupancy", IDS_UNIT_RATIO, 0},
-    {"limited_by", "limited by", IDS_UNIT_NONE, 0},
+    {"limited_by", "limited by", IDS_UNIT_NONE, IDS_COLUMN_VERDICT},
     {"waves", "waves", IDS_UNIT_NUMBER, IDS_COLUMN_SPARE},
     {"registers", "regs", IDS_UNIT_COUNT, 0},
     {"name", "kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG},

@@ -651,8 +651,8 @@ static const struct sentence {
       "graph, which makes the gaps shorter",
       "fewer and larger kernels: jit_compile the tf.function, so that XLA fuses them",
       "fewer and larger kernels: fuse them, or launch them as one graph, which makes the gaps shorter",
-      "fewer and larger kernels: fuse them (torch.compile, fused attention and norms), or launch them as a graph, which "
-      "makes the gaps shorter"}},
+      "fewer and larger kernels: fuse them (torch.compile, fused attention and norms), or launch them as a graph, "
+      "which makes the gaps shorter"}},
     {IDS_DEVICE_QUEUE, is_gpu, "Work that is launched does not begin",
      {"look at what its stream waits for: an earlier stream, an event, a copy, or a launch of a whole graph; or at "
       "other programs on the same device",

@@ -233,14 +233,14 @@ struct ids_roofline_advice ids_loss_advice(struct ids_report *report) {
     const char *part = say(report, ids_real_value(IDS_UNIT_RATIO, (double)lost.i / all_ps));
     return (struct ids_roofline_advice){
         .op = cell(roofline, most, "name").text,
-        .what = ids_report_text(report,
-                                is_bound_by_host(report)
-                                    ? "If every op ran at its roofline, ops would take %s of the window less (which it "
-                                      "hardly is the shorter for: the device mostly waits); %s of that is %s - %s"
-                                    : "If every op ran at its roofline, the window would be %s shorter; %s of that is "
-                                      "%s - %s",
-                                say(report, ids_real_value(IDS_UNIT_RATIO, loss)), part, ops,
-                                remedy_of(bound.missing ? "" : bound.text)),
+        .what = ids_report_text(
+            report,
+            is_bound_by_host(report)
+                ? "Ops take longer than at their roofline, by %s of the window (the device mostly waits, so "
+                  "that the window would be hardly shorter); %s of that time is lost by %s - %s"
+                : "Ops take longer than at their roofline: there the window would be %s shorter; "
+                  "%s of that time is lost by %s - %s",
+            say(report, ids_real_value(IDS_UNIT_RATIO, loss)), part, ops, remedy_of(bound.missing ? "" : bound.text)),
         .evidence =
             ids_report_text(report, "%s: %s; %s of device time has a roofline", cell(roofline, most, "name").text,
                             say_bound(report, roofline, most), say(report, ids_real_value(IDS_UNIT_RATIO, judged))),

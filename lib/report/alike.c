@@ -20,7 +20,7 @@ static int compare_rows(const void *a, const void *b, void *context) {
     const struct ids_grid *grid = context;
     size_t left = *(const size_t *)a, right = *(const size_t *)b;
     for (size_t i = 0; i < grid->column_count; i++) {
-        if (grid->columns[i].right || grid->columns[i].left_out) continue;
+        if (grid->columns[i].right || grid->columns[i].left_out || grid->columns[i].is_verdict) continue;
         int order = strcmp(cell_of(grid, left, i), cell_of(grid, right, i));
         if (order) return order;
     }
@@ -56,6 +56,7 @@ static const char *told(const struct trait *trait, size_t row) {
 static int may_tell(const struct trait *trait) {
     const struct ids_grid *grid = trait->grid;
     if (trait->column >= grid->column_count) return 1;
+    if (grid->columns[trait->column].is_verdict) return 0;
     return !grid->columns[trait->column].right && grid->columns[trait->column].left_out == IDS_GRID_TOO_WIDE;
 }
 

@@ -31,12 +31,13 @@ enum ids_grid_left_out { IDS_GRID_SHOWN, IDS_GRID_TOO_WIDE, IDS_GRID_EMPTY };
 
 struct ids_grid_column {
     const char *title;
-    int right;    /* numbers */
-    int stretch;  /* a name that may be shortened */
-    int is_name;  /* says what the row is about, and is always shown; else the first that may be shortened, or the
-                   * first text */
-    int width;    /* found by ids_grid_fit */
-    int left_out; /* enum ids_grid_left_out, found by ids_grid_fit */
+    int right;      /* numbers */
+    int stretch;    /* a name that may be shortened */
+    int is_name;    /* says what the row is about, and is always shown; else the first that may be shortened, or the
+                     * first text */
+    int is_verdict; /* says nothing of which row it is */
+    int width;      /* found by ids_grid_fit */
+    int left_out;   /* enum ids_grid_left_out, found by ids_grid_fit */
 };
 
 /* A text of each row that no column shows: what rows that look alike may differ in. */

@@ -419,7 +419,8 @@ static int fill_grid(struct ids_painter *painter, const struct ids_table *table,
             (struct ids_grid_column){.title = column->title,
                                      .right = column->unit != IDS_UNIT_NONE,
                                      .stretch = (column->flags & IDS_COLUMN_LONG) != 0,
-                                     .is_name = (column->flags & IDS_COLUMN_NAME) != 0};
+                                     .is_name = (column->flags & IDS_COLUMN_NAME) != 0,
+                                     .is_verdict = (column->flags & IDS_COLUMN_VERDICT) != 0};
     }
     for (size_t row = 0; row < grid->row_count; row++) {
         for (size_t i = 0; i < columns; i++) {

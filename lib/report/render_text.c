@@ -153,6 +153,25 @@ static void add_judged(struct ids_phrase *phrase, struct ids_painter *painter, c
                    ids_painter_value(painter, judged->value));
 }
 
+/* The figure by which the metric is graded, if that is another one; NULL. */
+static const char *judged_by(const struct ids_report *report, const char *id) {
+    const struct ids_metric *metric = ids_report_find(report, id, NULL);
+    const char *of = metric && metric->grade != IDS_GRADE_NONE ? metric->threshold.of : NULL;
+    return of && strcmp(of, id) != 0 ? of : NULL;
+}
+
+/* What is graded by the figure by which the line above is, and says so, bears the grade of that one: beside a number
+ * that is good by itself it would only contradict. */
+static void leave_grade_above(const struct ids_report *report, const char *above, const char *id,
+                              struct ids_figure *figure) {
+    static const char told[] = "graded by ";
+    const char *of = judged_by(report, id), *before = above ? judged_by(report, above) : NULL;
+    if (!of || !before || strcmp(of, before) != 0 || strncmp(figure->notes, told, sizeof told - 1) != 0) return;
+    const char *rest = strstr(figure->notes, ", ");
+    figure->grade = IDS_GRADE_NONE;
+    figure->notes = rest ? rest + 2 : "";
+}
+
 static struct ids_figure headline_figure(struct ids_painter *painter, const struct ids_headline *headline) {
     const struct ids_metric *metric = ids_report_find(painter->report, headline->metric, NULL);
     struct ids_figure figure = {.title = headline->title, .value = "no data", .notes = "not measured", .is_text = 1};
@@ -195,6 +214,7 @@ static void shorten_reasons(struct ids_figure *figures, size_t count) {
 static void write_headlines(struct ids_painter *painter) {
     const struct ids_render *render = painter->render;
     size_t count = 0, room = 0;
+    const char *above = NULL;
     for (int s = 0; s < render->section_count; s++) room += (size_t)render->sections[s].headline_count;
     struct ids_figure *figures = ids_arena_alloc(&painter->arena, (room + 1) * sizeof *figures);
     if (!figures) {
@@ -204,8 +224,11 @@ static void write_headlines(struct ids_painter *painter) {
     for (int s = 0; s < render->section_count; s++) {
         const struct ids_section *section = &render->sections[s];
         for (int i = 0; i < section->headline_count; i++) {
-            if (is_shown(painter->report, &section->headlines[i]))
-                figures[count++] = headline_figure(painter, &section->headlines[i]);
+            const struct ids_headline *headline = &section->headlines[i];
+            if (!is_shown(painter->report, headline)) continue;
+            figures[count] = headline_figure(painter, headline);
+            leave_grade_above(painter->report, above, headline->metric, &figures[count++]);
+            above = headline->metric;
         }
     }
     if (count) fputc('\n', painter->out);

@@ -49,6 +49,8 @@ enum ids_column_flags {
     IDS_COLUMN_NAME = 4,   /* what a row is about: shown however narrow the terminal is; else the first long one */
     IDS_COLUMN_TELLS = 8,  /* of a detail: shown behind the name of rows that would look alike, before other details */
     IDS_COLUMN_SPARE = 16, /* left out of the text table where no row has a value */
+    IDS_COLUMN_VERDICT = 32, /* of a text: what is found of the row, and no part of its name: rows that differ in it
+                              * alone look alike */
 };
 
 struct ids_column_def {

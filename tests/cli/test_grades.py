@@ -73,9 +73,9 @@ def check_judged(cache):
     for metric in ('device.utilization', 'idle.share'):
         check(found[metric]['grade'] == 'bad' and found[metric]['threshold']['of'] == 'device.useful_steps_share', f'{metric}: {found[metric]}')
     out = run(cache, 'report', MINI / 'steps_beyond_window.mini').stdout
-    for line in ('device utilization', 'idle'):
-        told = next((at for at in out.splitlines() if at.startswith(f'  {line}  ')), '')
-        check(re.search(r' bad +graded by device.useful_steps_share: 10.0 %', told), f'the line of {line} does not say first by what it is graded: {told}')
+    told = {line: next((at for at in out.splitlines() if at.startswith(f'  {line}  ')), '') for line in ('device utilization', 'idle')}
+    check(re.search(r' bad +graded by device.useful_steps_share: 10.0 %', told['device utilization']), f'it is not said first by what it is graded: {told}')
+    check(told['idle'].split() == ['idle', '0.0', '%'], f'a device that is never idle is called bad for it: {told}')
     out = run(cache, 'report', MINI / 'steps_beyond_window.mini', '--section', 'utilization').stdout
     told = next((at for at in out.splitlines() if at.startswith('  device utilization  ')), '')
     check(re.search(r' bad +graded by device.useful_steps_share: 10.0 %', told), f'the section does not say by what the utilization is graded: {told}')

@@ -190,9 +190,9 @@ START_TEST(what_bounds_the_layers_is_said) {
                                                "known; 50.0 % the_mlp (MLP): compute-bound, 40.0 TFLOP/s (40.0 % of "
                                                "peak), 20.0 GB/s of memory (2.0 % of peak)"));
     ck_assert_ptr_null(strstr(advice->what, "--peak-flops"));
-    advice = about("at its roofline");
+    advice = about("at their roofline");
     ck_assert_ptr_nonnull(advice);
-    ck_assert_ptr_nonnull(strstr(advice->what, "would be 30.0 % shorter; 100.0 % of that is d.2"));
+    ck_assert_ptr_nonnull(strstr(advice->what, "would be 30.0 % shorter; 100.0 % of that time is lost by d.2"));
     ck_assert_int_eq(advice->saves_ps, -1); /* what only wastes is told apart, and may be the same time */
     ids_report_done(&report);
 }
@@ -204,7 +204,7 @@ START_TEST(layers_without_peaks_have_rates) {
     const struct ids_advice *advice = about("computes nearly all of the time");
     ck_assert_ptr_nonnull(advice);
     ck_assert_ptr_nonnull(strstr(advice->what, "the_mlp (MLP): 40.0 TFLOP/s, 20.0 GB/s of memory. --device-kind"));
-    ck_assert_ptr_null(about("at its roofline"));
+    ck_assert_ptr_null(about("at their roofline"));
     ids_report_done(&report);
 }
 END_TEST
@@ -245,7 +245,7 @@ START_TEST(compute_ends_with_a_remedy_or_says_so) {
                   advice->what);
     ids_report_done(&report);
     layers_of_a_tpu("peak_teraflops_per_second=100.0 peak_hbm_bw_gigabytes_per_second=1000.0");
-    ck_assert_ptr_nonnull(about("at its roofline"));
+    ck_assert_ptr_nonnull(about("at their roofline"));
     ck_assert_ptr_null(strstr(about("computes nearly all of the time")->what, "No remedy"));
     ids_report_done(&report);
 }

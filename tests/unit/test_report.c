@@ -397,6 +397,19 @@ START_TEST(test_grid_tells_rows_apart) {
 }
 END_TEST
 
+/* What is found of a row does not tell which row it is. */
+START_TEST(test_grid_tells_rows_of_other_verdicts_apart) {
+    struct ids_grid_column columns[] = {{.title = "limited by", .is_verdict = 1}, {.title = "kernel", .stretch = 1}};
+    const char *cells[] = {"grid", "norm", "-", "norm"}, *grids[] = {"64,1,1", "128,1,1"};
+    struct ids_grid_detail details[] = {{grids, 1}};
+    struct ids_grid grid = {
+        .columns = columns, .column_count = 2, .cells = cells, .row_count = 2, .details = details, .detail_count = 1};
+    ck_assert_str_eq(grid_text(&grid, 60), "  limited by  kernel\n"
+                                           "  grid        norm \xc2\xb7 64,1,1\n"
+                                           "  -           norm \xc2\xb7 128,1,1\n");
+}
+END_TEST
+
 START_TEST(test_text) {
     expect(ids_render_text, "r · 2 hosts · 2 × X\n"
                             "\n"
@@ -637,7 +650,7 @@ END_TEST
 
 IDS_RUN_FIXTURE("report", setup, teardown, test_find, test_find_among_alike_hashes, test_texts_are_copied,
                 test_tables_stay, test_cells_out_of_order, test_values, test_clean, test_shorten, test_wrap,
-                test_grid_keeps_the_figure, test_grid_keeps_the_name, test_grid_tells_rows_apart, test_text,
-                test_text_incomplete, test_text_section, test_text_colour, test_text_widths, test_text_top,
-                test_many_devices, test_devices_alike, test_json, test_json_section, test_csv, test_explain,
-                test_empty_report)
+                test_grid_keeps_the_figure, test_grid_keeps_the_name, test_grid_tells_rows_apart,
+                test_grid_tells_rows_of_other_verdicts_apart, test_text, test_text_incomplete, test_text_section,
+                test_text_colour, test_text_widths, test_text_top, test_many_devices, test_devices_alike, test_json,
+                test_json_section, test_csv, test_explain, test_empty_report)
