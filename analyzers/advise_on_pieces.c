@@ -506,8 +506,9 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
         .account = ids_account_id(piece->account),
         .culprit = culprit,
         .where = where,
-        .what = ids_report_text(adviser->report, "%s%s - %s%s", words.problem, say_who(adviser, piece, where),
-                                words.remedy, say_behind(adviser, piece)),
+        .what =
+            ids_report_text(adviser->report, "%s%s - %s%s%s", words.problem, say_who(adviser, piece, where),
+                            words.remedy, say_behind(adviser, piece), ids_many_collectives_in_words(adviser, piece)),
         .evidence = say_evidence(adviser, piece, rank, waited_ps, reason),
         .explain = ids_account_id(fetches_mostly(adviser, piece) ? piece->parts[0].account : piece->account)};
     for (size_t p = 0; p < piece->part_count && piece->part_count > 1; p++)
