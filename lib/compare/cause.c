@@ -12,8 +12,8 @@ enum { ERRORS = 3 };
 #define CHANCE_COUNTS 0.1
 
 const char *ids_cause_kind_name(enum ids_cause_kind kind) {
-    static const char *const names[] = {"culprit", "op",   "scope", "shapes",   "dimension",
-                                        "others",  "even", "host",  "launches", "account"};
+    static const char *const names[] = {"culprit", "op",   "scope",    "shapes", "dimension", "others",
+                                        "even",    "host", "launches", "layers", "account"};
     return names[kind];
 }
 

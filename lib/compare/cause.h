@@ -16,6 +16,7 @@ enum ids_cause_kind {
     IDS_CAUSE_HOST, /* time of the host, where the Python tracer recorded one side alone: it slows the host, and gives
                      * its time other names */
     IDS_CAUSE_LAUNCHES, /* what one function of the program launches */
+    IDS_CAUSE_LAYERS,   /* one op in several layers, which does the same on both sides and changed alike */
     IDS_CAUSE_ACCOUNT,  /* an account, where the sides' culprits cannot be held against each other */
 };
 const char *ids_cause_kind_name(enum ids_cause_kind kind); /* "culprit" */

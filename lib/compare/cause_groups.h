@@ -14,6 +14,8 @@ int ids_group_shapes(struct ids_entries *entries);
 int ids_group_structure(struct ids_entries *entries);
 /* What one function of the program launches, of several programs of which none is most of it. */
 int ids_group_launches(struct ids_entries *entries);
+/* One op that stands in several layers, of which none is most of it. */
+int ids_group_layers(struct ids_entries *entries);
 /* Where a callback is new, or gone, and others waited for the core that it held: for how long. */
 int ids_find_hidden(struct ids_entries *entries);
 /* Where the Python tracer recorded one side alone, all time of an account of the host but that of

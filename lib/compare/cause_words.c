@@ -55,6 +55,11 @@ static const char *launches_text(struct ids_report *texts, const struct ids_caus
                            cause->largest);
 }
 
+/* "aten::bmm (Layer_*\/Attention_*\/aten::bmm): 24 alike" */
+static const char *layers_text(struct ids_report *texts, const struct ids_cause *cause) {
+    return ids_report_text(texts, "%s (%s): %zu alike", cause->culprit, cause->where, cause->count);
+}
+
 /* With what the programs say that it does otherwise: "dot.2 (layer1), f32[8,2] to f32[8,4], 1 to 3 executions". */
 static const char *op_text(struct ids_report *texts, const struct ids_cause *cause) {
     const struct ids_item *a = cause->match->a, *b = cause->match->b;
@@ -135,6 +140,7 @@ const char *ids_cause_words(const struct ids_cause *cause, const struct ids_stru
     if (cause->kind == IDS_CAUSE_ACCOUNT) return "all of it";
     if (!who) return "culprit not known";
     if (cause->kind == IDS_CAUSE_LAUNCHES) return launches_text(texts, cause);
+    if (cause->kind == IDS_CAUSE_LAYERS) return layers_text(texts, cause);
     if (ids_cause_is_group(cause))
         return beside_text(texts, cause, with_donation(texts, structure, cause, group_text(texts, cause, who)));
     if (cause->match) return op_text(texts, cause);
