@@ -1,5 +1,6 @@
 /* counters.c - what the file sampled over time (SM active, DRAM and NVLink share, clocks, power, throttling): by
- * device, over time, by step and by op; and how far the clock of a TPU was held back. */
+ * device, over time, by step and by op; what a profiler of counters counted in each kernel; and how far the clock of a
+ * TPU was held back. */
 #include "lib/model/counters.h"
 #include "lib/analysis/context.h"
 #include "lib/base/vec.h"
@@ -15,7 +16,7 @@
 static const struct ids_metric_def metrics[] = {
     {"counters.count", "counters", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
      "Series of values that the file sampled over time: of a line \"_counters_\" of an XSpace, or counters of a Chrome "
-     "trace.",
+     "trace; and those that a profiler of counters has of each kernel.",
      "SELECT count(*) FROM (SELECT DISTINCT plane, counter, series " SAMPLES ")"},
     {"counters.samples", "samples", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Their values together.",
      "SELECT count(*) " SAMPLES},
@@ -96,6 +97,24 @@ static const struct ids_table_def by_op_table = {
     0,
 };
 
+static const struct ids_column_def kernel_columns[] = {
+    {"total", "total", IDS_UNIT_NUMBER, 0},
+    {"mean", "mean", IDS_UNIT_NUMBER, 0},
+    {"ranges", "ranges", IDS_UNIT_COUNT, 0},
+    {"counter", "counter", IDS_UNIT_NONE, 0},
+    {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"kernel", "kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_NAME},
+};
+static const struct ids_table_def by_kernel_table = {
+    "counters_by_kernel",
+    "counters by kernel",
+    kernel_columns,
+    IDS_COUNT_OF(kernel_columns),
+    "What a profiler of counters (CUPTI's ranges in a trace of PyTorch) counted while each kernel ran. Such a recording "
+    "has the kernels in order, without their times. What counted nothing has no row.",
+    IDS_TABLE_TOP,
+};
+
 /* What a person looks at, and a damaged file may have more of. */
 enum { ROWS_LIMIT = 10000 };
 
@@ -121,10 +140,17 @@ static struct named name_of(const struct ids_trace *trace, struct ids_report *re
         ids_text_value(ids_report_text(report, "%s", ids_counter_name(trace, counter, room, sizeof room)))};
 }
 
+/* Whether its moments are known, and not only the kernel. */
+static int is_sampled(const struct ids_trace *trace, const struct ids_counter *counter) {
+    return !ids_is_range_line(ids_strings_text(&trace->strings, trace->tracks[counter->track].name));
+}
+
 static void list(const struct ids_trace *trace, struct ids_report *report) {
-    struct ids_table *table = ids_report_table(report, &counters_table);
+    struct ids_table *table = NULL;
     for (size_t c = 0; c < trace->counter_count && c < ROWS_LIMIT; c++) {
         const struct ids_counter *counter = &trace->counters[c];
+        if (!is_sampled(trace, counter)) continue;
+        if (!table) table = ids_report_table(report, &counters_table);
         struct named named = name_of(trace, report, counter);
         struct ids_value row[] = {
             named.device,
@@ -137,6 +163,39 @@ static void list(const struct ids_trace *trace, struct ids_report *report) {
         };
         IDS_ROW(report, table, columns, row);
     }
+}
+
+static int largest_first(const void *a, const void *b) {
+    const struct ids_counter *left = *(const struct ids_counter *const *)a,
+                             *right = *(const struct ids_counter *const *)b;
+    if (left->sum != right->sum) return left->sum < right->sum ? 1 : -1;
+    return (left > right) - (left < right);
+}
+
+static int list_kernels(const struct ids_trace *trace, struct ids_report *report, struct ids_error *err) {
+    const struct ids_counter **found = calloc(trace->counter_count, sizeof *found);
+    size_t count = 0;
+    if (!found) return ids_no_memory(err);
+    for (size_t c = 0; c < trace->counter_count; c++) {
+        const struct ids_counter *counter = &trace->counters[c];
+        if (counter->sum > 0 && !is_sampled(trace, counter)) found[count++] = counter;
+    }
+    if (count) qsort(found, count, sizeof *found, largest_first);
+    struct ids_table *table = count ? ids_report_table(report, &by_kernel_table) : NULL;
+    for (size_t i = 0; i < count && i < ROWS_LIMIT; i++) {
+        struct named named = name_of(trace, report, found[i]);
+        struct ids_value row[] = {
+            ids_real_value(IDS_UNIT_NUMBER, found[i]->sum),
+            ids_real_value(IDS_UNIT_NUMBER, found[i]->sum / (double)found[i]->count),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)found[i]->count),
+            ids_text_value(ids_trace_text(trace, found[i]->series ? found[i]->series : found[i]->name)),
+            named.device,
+            ids_text_value(ids_trace_text(trace, found[i]->name)),
+        };
+        IDS_ROW(report, table, kernel_columns, row);
+    }
+    free(found);
+    return 0;
 }
 
 static void put_mean(struct ids_report *report, const struct ids_table_def *def, struct ids_table **table,
@@ -164,6 +223,7 @@ static void cut_by_time(const struct ids_analysis *analysis, struct ids_report *
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = NULL;
     for (size_t c = 0; c < trace->counter_count; c++) {
+        if (!is_sampled(trace, &trace->counters[c])) continue;
         struct named named = name_of(trace, report, &trace->counters[c]);
         size_t place = 0;
         for (int part = 0; part < IDS_PARTS; part++) {
@@ -181,7 +241,7 @@ static void cut_by_step(const struct ids_analysis *analysis, struct ids_report *
     struct ids_table *table = NULL;
     for (size_t c = 0; c < trace->counter_count; c++) {
         uint32_t device = trace->tracks[trace->counters[c].track].device;
-        if (device == IDS_NONE) continue;
+        if (device == IDS_NONE || !is_sampled(trace, &trace->counters[c])) continue;
         struct named named = name_of(trace, report, &trace->counters[c]);
         const struct ids_device_steps *steps = &analysis->steps.of_device[device];
         size_t place = 0;
@@ -229,7 +289,7 @@ static int gather_moments(const struct ids_trace *trace, uint32_t device, struct
     by_op->moment_count = 0;
     for (size_t c = 0; c < trace->counter_count; c++) {
         const struct ids_counter *counter = &trace->counters[c];
-        if (trace->tracks[counter->track].device != device) continue;
+        if (trace->tracks[counter->track].device != device || !is_sampled(trace, counter)) continue;
         for (size_t s = 0; s < counter->sample_count; s++) {
             struct moment *added = IDS_PUSH(by_op->moments, by_op->moment_count, by_op->moment_room);
             if (!added) return -1;
@@ -376,7 +436,6 @@ static void say_clock(const struct ids_trace *trace, struct ids_report *report) 
 }
 
 static int counters_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    (void)err;
     const struct ids_trace *trace = analysis->trace;
     put_metrics(trace, report);
     say_clock(trace, report);
@@ -385,10 +444,11 @@ static int counters_run(struct ids_analysis *analysis, struct ids_report *report
     if (analysis->busy_count) cut_by_time(analysis, report);
     cut_by_step(analysis, report);
     list_ops(trace, report, analysis->sums);
-    return 0;
+    return list_kernels(trace, report, err);
 }
 
-static const struct ids_table_def *const tables[] = {&counters_table, &over_time_table, &by_step_table, &by_op_table};
+static const struct ids_table_def *const tables[] = {&counters_table, &over_time_table, &by_step_table, &by_op_table,
+                                                   &by_kernel_table};
 
 const struct ids_analyzer ids_counters_analyzer = {
     .name = "counters",

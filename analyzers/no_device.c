@@ -6,6 +6,7 @@
 #include "lib/base/counted.h"
 #include "lib/base/keymap.h"
 #include "lib/base/saturate.h"
+#include "lib/model/counters.h"
 #include "lib/model/doings.h"
 
 #include <inttypes.h>
@@ -174,9 +175,33 @@ static void advise_on_missing(const struct ids_trace *trace, uint64_t launches, 
                                                    .explain = "device.utilization"});
 }
 
+/* Kernels run one by one under a profiler of counters, and several times: nothing of the host's time is the program's
+ * either. */
+static void advise_on_ranges(const struct ids_trace *trace, struct ids_report *report) {
+    uint64_t ranges = 0;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (ids_is_range_line(ids_strings_text(&trace->strings, track->name))) ranges += track->event_count;
+    }
+    ids_report_advice(
+        report,
+        &(struct ids_advice){.saves_ps = -1,
+                             .what = "A profiler of counters made this recording: it holds what each kernel counted, "
+                                     "and not how long it took. For times record again without counters "
+                                     "(profiler_metrics of PyTorch's _ExperimentalConfig)",
+                             .evidence = ids_report_text(report, "%s of kernels with counters, which the writer gives "
+                                                                 "equal parts of the window",
+                                                         IDS_COUNTED(ranges, "range")),
+                             .explain = "counters_by_kernel"});
+}
+
 int ids_no_device_advise(const struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     struct most most = {IDS_NO_DOING, 0, 0, 0};
+    if (ids_has_ranges(trace)) {
+        advise_on_ranges(trace, report);
+        return 0;
+    }
     const uint64_t launches = ids_calls_for_devices(trace);
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *track = &trace->tracks[t];

@@ -154,14 +154,13 @@ static int read_async(struct ids_chrome_reader *reader, uint32_t process, int64_
     return code ? code : keep_mark(reader, &mark, element, err);
 }
 
-/* Whether the event is work of the process's device. The ranges of a counter profiler are work if there are no kernels.
- * An event of an unknown category is work if it has a stream, or if the device has no other work. */
+/* Whether the event is work of the process's device. The ranges of a counter profiler are none: Kineto knows only their
+ * order, and divides the window evenly among them. An event of an unknown category is work if it has a stream, or if
+ * the device has no other work. */
 static int is_work(struct ids_chrome_reader *reader, const struct ids_chrome_process *process, struct ids_text cat) {
     switch (ids_chrome_family_of(&reader->categories, cat, 0)) {
     case IDS_CHROME_WORK:
         return 1;
-    case IDS_CHROME_RANGE:
-        return !process->works;
     case IDS_CHROME_UNKNOWN:
         reader->strange_on_device = 1;
         return !process->works || ids_chrome_has_arg(reader->event, "stream");

@@ -6,6 +6,7 @@
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "lib/model/clocks.h"
+#include "lib/model/counters.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -269,6 +270,8 @@ const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
     }
     if (analysis->trace->held_count && !analysis->trace->track_count)
         return "a device memory profile says what lives at one moment, and holds no times";
+    if (ids_has_ranges(analysis->trace))
+        return "a profiler of counters made this recording: it has kernels in order, and not how long they took";
     if (ids_calls_for_devices(analysis->trace))
         return "the device's events are missing: the host recorded calls that gave it work, and nothing that it did";
     return analysis->trace->device_count ? "no event of a device is in this trace: every device plane is empty"

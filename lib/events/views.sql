@@ -282,7 +282,7 @@ SELECT
 FROM event_stat
 UNION ALL
 SELECT e.id, w.stat, w.value FROM event e JOIN track t ON t.id = e.track JOIN stat_set w ON w.id = e.stat_set
-WHERE e.form = 2 OR t.name = '_counters_';
+WHERE e.form = 2 OR t.name = '_counters_' OR substr(t.name, -16) = '_profiler_range)';
 CREATE VIEW counters AS       -- every value that the file sampled over time: utilization of units, clocks, power, throttling
 SELECT
     e.id AS id,               -- event.id
@@ -299,7 +299,7 @@ JOIN host h ON h.id = p.host
 JOIN name n ON n.id = e.name
 JOIN counter_stats v ON v.event = e.id
 JOIN stat s ON s.id = v.stat
-WHERE (e.form = 2 OR t.name = '_counters_')
+WHERE (e.form = 2 OR t.name = '_counters_' OR substr(t.name, -16) = '_profiler_range)')
     AND s.name NOT IN ('cat', 'group_id', 'run_id', 'program_id', 'correlation_id', 'correlation', '_pt', '_p', '_ct', '_c',
         'step_num', 'idsprof.form')
     AND (s.type IN ('int', 'uint') OR (s.type = 'real' AND abs(v.value) < 1e280) OR (s.type = 'text'

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* 4 MiB of samples; of what is beyond only sums are kept. A file with more counters than that is damaged. */
 enum { SAMPLES_LIMIT = 1 << 18, COUNTERS_LIMIT = 1 << 16 };
@@ -18,8 +19,23 @@ void ids_counter_map_done(struct ids_counter_map *map) {
     free(map->order);
 }
 
+int ids_is_range_line(struct ids_text line) {
+    static const char end[] = "_profiler_range)";
+    const size_t length = sizeof end - 1;
+    return line.length > length && !memcmp(line.at + line.length - length, end, length);
+}
+
+int ids_has_ranges(const struct ids_trace *trace) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (track->role == IDS_TRACK_COUNTERS && ids_is_range_line(ids_strings_text(&trace->strings, track->name)))
+            return 1;
+    }
+    return 0;
+}
+
 int ids_is_counter_line(struct ids_text line) {
-    return ids_text_is(line, "_counters_");
+    return ids_text_is(line, "_counters_") || ids_is_range_line(line);
 }
 
 /* What a file says of any event, and is no value. */

@@ -1,6 +1,10 @@
 /* counters.h - what a file sampled over time: SM active, DRAM and NVLink share, clocks, power, throttling. Samples are
  * events of a line "_counters_" of an XSpace (XLA's sampling of CUDA's and ROCm's performance monitors, a TPU's P
  * state), and counters of a Chrome trace. Each numeric stat of such an event is the value of one series.
+ *
+ * Kineto's profiler of CUPTI's counters writes a slice of the category cuda_profiler_range for each kernel, whose args
+ * are what was counted while it ran. It knows no times: the window is divided evenly among the ranges. So they are
+ * values of counters, by the name of the kernel, and no activity.
  */
 #ifndef IDS_LIB_MODEL_COUNTERS_H
 #define IDS_LIB_MODEL_COUNTERS_H
@@ -9,6 +13,12 @@
 
 /* Whether a line of that name holds samples. */
 int ids_is_counter_line(struct ids_text line);
+
+/* Whether it holds ranges of a counter profiler: a layer of a device's timeline (formats/chrome_places.h). */
+int ids_is_range_line(struct ids_text line);
+
+/* Whether any timeline does. */
+int ids_has_ranges(const struct ids_trace *trace);
 
 struct ids_counter_map {
     struct ids_keymap places; /* (track, name, stat) -> index of trace->counters + 1 */

@@ -38,7 +38,7 @@ ESCAPE = re.compile(rb'\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-f
 SIMPLE = {b'"': b'"', b'\\': b'\\', b'/': b'/', b'b': b'\b', b'f': b'\f', b'n': b'\n', b'r': b'\r', b't': b'\t'}
 INTEGER = re.compile(rb'-?[0-9]+')
 DECIMAL = re.compile(rb'(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?')
-# Categories in small letters: what a device does, ranges that stand for it where nothing else does, and what is known to be neither.
+# Categories in small letters: what a device does, ranges of a counter profiler on it, and what is known to be neither.
 WORK = re.compile(rb'(.*_)?(kernel|memcpy|memset)|.*_ccp_events')
 RANGE = re.compile(rb'.*_profiler_range')
 AROUND = re.compile(rb'operator|cpu_op|hpu_op|python_function|(.*_)?user_annotation|.*_instant_event|(.*_)?(runtime|driver)'
@@ -428,7 +428,7 @@ class Reader:
         if name is None:
             name = b'thread %d' % tid if isinstance(tid, int) else tid
         kind = family(category)
-        work = kind == 'work' or category is None or (kind == 'range' and pid not in self.works) or \
+        work = kind == 'work' or category is None or \
             (kind == 'unknown' and (stream or pid not in self.works))
         own = category if gpu and category and not work else None
         if own is not None:
