@@ -30,7 +30,7 @@ static void on_op(struct ids_adviser *adviser, const struct ids_op_family *op, i
                                       .evidence = ids_report_text(
                                           adviser->report, "compute is %s of %s%s, %s of it %s",
                                           ids_say_share(adviser, pieces->compute_ps, pieces->time_ps),
-                                          pieces->steps ? "the steps" : "the window", say_whose(adviser), share,
+                                          ids_adviser_whole(adviser, "the steps"), say_whose(adviser), share,
                                           op->most->is_mixed ? "these ops"
                                           : op->count > 1 ? ids_report_text(adviser->report, "these %zu ops", op->count)
                                                           : "this op"),

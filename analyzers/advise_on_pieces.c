@@ -447,8 +447,7 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
     return ids_report_text(
         adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
         ids_say_time(adviser, ids_adviser_per_step(adviser, piece->time_ps)), adviser->pieces.steps ? " a step" : "",
-        ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
-        adviser->pieces.steps ? "the step" : "the window",
+        ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps), ids_adviser_whole(adviser, "the step"),
         adviser->analysis->busy_count > 1
             ? ids_report_text(adviser->report, " of %s", ids_adviser_device(adviser, adviser->pieces.decider))
             : "",

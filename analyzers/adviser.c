@@ -109,6 +109,11 @@ int ids_adviser_lacks_cores(const struct ids_adviser *adviser) {
            ids_adviser_ratio(adviser, "device.no_core_share") >= PERCENT / 100.0;
 }
 
+const char *ids_adviser_whole(const struct ids_adviser *adviser, const char *steps) {
+    if (adviser->pieces.steps) return steps;
+    return adviser->pieces.earlier_ps ? "the window without its wait for work from before the recording" : "the window";
+}
+
 int ids_adviser_works_nearly_always(const struct ids_adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     return pieces->work_ps >= pieces->time_ps - pieces->time_ps / 10;

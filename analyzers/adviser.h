@@ -62,6 +62,8 @@ double ids_adviser_times_its_peers(const struct ids_adviser *adviser, uint32_t d
 /* The threads that are the devices of a CPU waited for a core in a fifth of the time or more. */
 int ids_adviser_lacks_cores(const struct ids_adviser *adviser);
 /* The deciding device computes, copies or exchanges for nine tenths of the time or more. */
+/* What a share of pieces.time_ps is of. */
+const char *ids_adviser_whole(const struct ids_adviser *adviser, const char *steps);
 int ids_adviser_works_nearly_always(const struct ids_adviser *adviser);
 /* The caller says the account, its time, and what only it knows; the run and the entry (NULL: none) tell the rest. */
 /* Of what is launched and does not begin: how long each gap is, where there are many, short ones, and none stands out;

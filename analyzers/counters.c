@@ -110,7 +110,8 @@ static const struct ids_table_def by_kernel_table = {
     "counters by kernel",
     kernel_columns,
     IDS_COUNT_OF(kernel_columns),
-    "What a profiler of counters (CUPTI's ranges in a trace of PyTorch) counted while each kernel ran. Such a recording "
+    "What a profiler of counters (CUPTI's ranges in a trace of PyTorch) counted while each kernel ran. Such a "
+    "recording "
     "has the kernels in order, without their times. What counted nothing has no row.",
     IDS_TABLE_TOP,
 };
@@ -448,7 +449,7 @@ static int counters_run(struct ids_analysis *analysis, struct ids_report *report
 }
 
 static const struct ids_table_def *const tables[] = {&counters_table, &over_time_table, &by_step_table, &by_op_table,
-                                                   &by_kernel_table};
+                                                     &by_kernel_table};
 
 const struct ids_analyzer ids_counters_analyzer = {
     .name = "counters",

@@ -189,8 +189,9 @@ static void advise_on_ranges(const struct ids_trace *trace, struct ids_report *r
                              .what = "A profiler of counters made this recording: it holds what each kernel counted, "
                                      "and not how long it took. For times record again without counters "
                                      "(profiler_metrics of PyTorch's _ExperimentalConfig)",
-                             .evidence = ids_report_text(report, "%s of kernels with counters, which the writer gives "
-                                                                 "equal parts of the window",
+                             .evidence = ids_report_text(report,
+                                                         "%s of kernels with counters, which the writer gives "
+                                                         "equal parts of the window",
                                                          IDS_COUNTED(ranges, "range")),
                              .explain = "counters_by_kernel"});
 }

@@ -2,6 +2,7 @@
  * for. */
 #include "analyzers/runtime_calls.h"
 #include "lib/analysis/context.h"
+#include "lib/analysis/earlier_work.h"
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
 #include "lib/model/python_frame.h"
@@ -322,6 +323,17 @@ static int has_python(const struct ids_trace *trace) {
     return 0;
 }
 
+/* Of a hundredth of the window and more. Where it is a tenth, how busy the device was in the window says nothing of the
+ * program, and is not graded (grades.c). */
+static void say_earlier_work(const struct ids_analysis *analysis, struct ids_report *report) {
+    const int64_t window_ps = ids_windows_total(analysis), earlier_ps = ids_earlier_work_ps(analysis);
+    if (!earlier_ps || earlier_ps < window_ps / 100) return;
+    ids_report_property(report, earlier_ps < window_ps / 10 ? "some_earlier_work" : "earlier_work",
+                        ids_text_value(ids_report_text(
+                            report, "for %.1f %% of the window the device waits for work from before the recording",
+                            100 * (double)earlier_ps / (double)window_ps)));
+}
+
 static int overview_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     (void)err;
     const struct ids_trace *trace = analysis->trace;
@@ -349,6 +361,7 @@ static int overview_run(struct ids_analysis *analysis, struct ids_report *report
         ids_report_property(report, "graph_recording",
                             ids_text_value(ids_report_text(
                                 report, "the host records a graph for %.1f %% of the window, once", recording * 100)));
+    say_earlier_work(analysis, report);
     if (trace->time_scale.count)
         ids_report_property(report, "time_scale_multiplier",
                             ids_real_value(IDS_UNIT_NUMBER, trace->time_scale.sum / (double)trace->time_scale.count));

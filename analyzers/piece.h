@@ -57,6 +57,7 @@ struct ids_pieces {
     size_t decider;              /* index of analysis->busy */
     int64_t steps;               /* 0: all is of the window */
     int64_t time_ps;             /* of the deciding device: its steps, or its window */
+    int64_t earlier_ps;          /* of its window, not in time_ps: work from before the recording (earlier_work.h) */
     int64_t work_ps, compute_ps; /* of that: compute, collectives and copies; compute */
     uint64_t compute_intervals;  /* of the ops that compute there */
     struct ids_op_family op;     /* of compute, the one with most of it */

@@ -2,6 +2,7 @@
 
 #include "analyzers/data_lines.h"
 #include "analyzers/joint_causes.h"
+#include "lib/analysis/earlier_work.h"
 #include "lib/analysis/host_time.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
@@ -123,6 +124,7 @@ static int look_at_work(const struct ids_analysis *analysis, struct ids_pieces *
         const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
         enum ids_account account = (enum ids_account)entry->account;
         int64_t ps = ledger->shares[s].ps;
+        if (!pieces->steps && ids_is_of_earlier_work(ledger, entry)) ids_sum(&pieces->earlier_ps, ps);
         if (account == IDS_WORK_COMPUTE || account == IDS_COMM_TRANSFER || ids_account_is_copy(account))
             ids_sum(&pieces->work_ps, ps);
         if (account != IDS_WORK_COMPUTE) continue;
@@ -130,6 +132,7 @@ static int look_at_work(const struct ids_analysis *analysis, struct ids_pieces *
         pieces->compute_intervals += entry->intervals;
         failed = add_to_family(families, &count, &places, fingerprint_of(analysis->trace, entry), entry, ps);
     }
+    pieces->time_ps -= pieces->earlier_ps;
     for (size_t i = 0; i < count && !failed; i++) {
         if (families[i].time_ps > pieces->op.time_ps) pieces->op = families[i];
         if (families[i].time_ps > pieces->mover.time_ps && only_moves(analysis->trace, families[i].most))
@@ -149,8 +152,9 @@ static int most_first(const void *a, const void *b) {
     return (left->most > right->most) - (left->most < right->most);
 }
 
-/* A host whose profiler was not open makes nobody wait. */
+/* A host whose profiler was not open makes nobody wait, and what ran before the recording is not in it. */
 static int is_of_the_program(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry) {
+    if (ids_is_of_earlier_work(ledger, entry)) return 0;
     return entry->account != IDS_PROFILER ||
            strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_NOT_RECORDING) != 0;
 }

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 enum ids_chrome_family {
-    IDS_CHROME_AROUND, /* the host's, or what lies around a device's work: operators, runtime calls, annotations,
-                        * waits; or no category */
-    IDS_CHROME_WORK,   /* what a device does: kernels, copies, sets */
-    IDS_CHROME_RANGE, /* counters of a hardware profiler by kernel; their times are made up (lib/model/counters.h) */
+    IDS_CHROME_AROUND,  /* the host's, or what lies around a device's work: operators, runtime calls, annotations,
+                         * waits; or no category */
+    IDS_CHROME_WORK,    /* what a device does: kernels, copies, sets */
+    IDS_CHROME_RANGE,   /* counters of a hardware profiler by kernel; their times are made up (lib/model/counters.h) */
     IDS_CHROME_ACCOUNT, /* none of the run's: what idsprof found out of it, and wrote for viewers */
     IDS_CHROME_UNKNOWN,
 };

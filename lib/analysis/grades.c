@@ -116,13 +116,19 @@ static int is_graph_recording(const struct ids_report *report) {
     return ids_report_find_property(report, "graph_recording") != NULL;
 }
 
+/* What a device worked at that the file does not have is neither idle nor busy. */
+static int is_known(const struct ids_grade_rule *rule, const struct ids_report *report) {
+    return strcmp(rule->metric, "device.utilization") || !ids_report_find_property(report, "earlier_work");
+}
+
 void ids_grade(const struct ids_grade_rules *rules, struct ids_report *report) {
     for (size_t i = 0; i < report->metric_count; i++) {
         struct ids_metric *metric = &report->metrics[i];
         metric->grade = IDS_GRADE_NONE;
         metric->threshold = (struct ids_threshold){0};
         for (int r = 0; r < IDS_GRADE_RULES && !is_graph_recording(report); r++) {
-            if (!strcmp(rules->at[r].metric, metric->id)) grade_by_rule(&rules->at[r], report, metric);
+            if (!strcmp(rules->at[r].metric, metric->id) && is_known(&rules->at[r], report))
+                grade_by_rule(&rules->at[r], report, metric);
         }
     }
     for (size_t i = 0; i < report->metric_count; i++) {

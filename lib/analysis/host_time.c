@@ -1,5 +1,6 @@
 #include "lib/analysis/host_time.h"
 
+#include "lib/analysis/earlier_work.h"
 #include "lib/analysis/host_threads.h"
 #include "lib/analysis/idle_names.h"
 #include "lib/analysis/lead.h"
@@ -21,7 +22,8 @@ struct ids_host_time {
     struct ids_stagings stagings;
     struct ids_idle_names names;
     struct ids_lead lead; /* of the program's thread of that device's host */
-    int is_lent;          /* what others found is theirs */
+    struct ids_earlier_work earlier;
+    int is_lent; /* what others found is theirs */
 };
 
 int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err) {
@@ -60,12 +62,14 @@ void ids_host_time_free(struct ids_host_time *time) {
         ids_stagings_done(&time->stagings);
     }
     ids_idle_names_done(&time->names);
+    ids_earlier_work_done(&time->earlier);
     ids_lead_done(&time->lead);
     free(time);
 }
 
 void ids_host_time_begin(struct ids_host_time *time) {
     ids_lead_begin(&time->lead);
+    ids_earlier_work_begin(&time->earlier);
 }
 
 struct ids_idle_names *ids_host_time_names(struct ids_host_time *time) {
@@ -579,8 +583,11 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
     int is_running = !stretch->previous && time->analysis->steps.has_running;
     int is_unlaunched = is_never_launched(time, busy, next);
     if (next && !launch && !is_running && !is_unlaunched) {
+        int is_earlier = ids_earlier_work_is(&time->earlier, time->analysis, busy->device, next);
+        if (is_earlier < 0) return ids_no_memory(err);
         part.account = IDS_DEVICE_UNKNOWN;
-        part.known = IDS_UNKNOWN;
+        part.known = is_earlier ? IDS_INFERRED : IDS_UNKNOWN;
+        if (is_earlier) part.name = IDS_NAME_OF_EARLIER_WORK;
         part.event = next;
         return hand_on(visitor, &part, err);
     }
@@ -615,9 +622,18 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         from_ps = to_ps;
     }
     if (from_ps >= stretch->to_ps) return 0;
+    uint32_t earlier =
+        launch ? ids_earlier_work_wait(time->analysis, busy, threads, next, stretch->gap_from_ps) : IDS_NO_DOING;
+    part.event = launch;
+    if (earlier != IDS_NO_DOING) {
+        part.account = IDS_DEVICE_UNKNOWN;
+        part.known = IDS_INFERRED;
+        part.name = ids_name_of_doing(earlier, IDS_AS_BEHIND_EARLIER);
+        part.from_ps = from_ps;
+        return hand_on(visitor, &part, err);
+    }
     part.account = IDS_DEVICE_QUEUE;
     part.name = name_of_launch(time, next);
-    part.event = launch;
     return tell_beside_staging(&division, part, from_ps, stretch->to_ps, err);
 }
 

@@ -265,7 +265,9 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
     *ret_culprit = *ret_where = *ret_recorded = (struct ids_text){"", 0};
     if (name == IDS_NAME_OF_NOBODY && account == IDS_PROFILER)
         *ret_culprit = (struct ids_text){IDS_NOT_RECORDING, sizeof IDS_NOT_RECORDING - 1};
-    if (name == IDS_NAME_OF_NOBODY) return;
+    if (name == IDS_NAME_OF_EARLIER_WORK)
+        *ret_culprit = (struct ids_text){IDS_EARLIER_WORK, sizeof IDS_EARLIER_WORK - 1};
+    if (name < IDS_NAMES_OF_DOINGS) return;
     if (name >= ids_name_of_callback(names, 0)) {
         const struct ids_op *op = &trace->ops[name - ids_name_of_callback(names, 0)];
         struct ids_text source = ids_strings_text(&trace->strings, op->source);
@@ -297,7 +299,10 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         if (manner == IDS_AS_LACKING_GIL) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_LACKING_GIL);
         if (manner == IDS_AS_CALLED_BACK) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_CALLED_BACK);
         if (manner == IDS_AS_CALLED || launched) *ret_where = line_of(names, doing->caller, 1);
-        if (manner == IDS_AS_CALLED)
+        if (manner == IDS_AS_BEHIND_EARLIER) {
+            *ret_culprit = (struct ids_text){IDS_EARLIER_WORK, sizeof IDS_EARLIER_WORK - 1};
+            *ret_where = text_of(trace, doing->name);
+        } else if (manner == IDS_AS_CALLED)
             *ret_culprit = call_name(text_of(trace, doing->called));
         else if (launched)
             *ret_culprit = call_name(text_of(trace, launched - 1));
@@ -312,7 +317,7 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
 }
 
 struct ids_text ids_idle_name_line(struct ids_idle_names *names, uint32_t name) {
-    if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return (struct ids_text){"", 0};
+    if (name < IDS_NAMES_OF_DOINGS || name >= ids_name_of_module(names, 0)) return (struct ids_text){"", 0};
     const struct ids_doing *doing = &names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS];
     return doing->caller == IDS_NONE ? (struct ids_text){"", 0} : line_of(names, doing->caller, 1);
 }
@@ -329,7 +334,7 @@ static int is_errand(const struct ids_idle_names *names, uint32_t number, const 
 
 struct ids_text ids_idle_name_function(struct ids_idle_names *names, enum ids_account account, uint32_t name) {
     const struct ids_text nobody = {"", 0};
-    if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return nobody;
+    if (name < IDS_NAMES_OF_DOINGS || name >= ids_name_of_module(names, 0)) return nobody;
     uint32_t number = (name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS, manner = (name - IDS_NAMES_OF_DOINGS) % IDS_MANNERS;
     if (manner != IDS_AS_IT_IS && manner != IDS_AS_CALL) return nobody;
     const struct ids_trace *trace = names->trace;
@@ -351,7 +356,7 @@ struct ids_text ids_idle_name_function(struct ids_idle_names *names, enum ids_ac
 }
 
 uint32_t ids_idle_name_frame(const struct ids_idle_names *names, uint32_t name, uint8_t *ret_is_other) {
-    if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return 0;
+    if (name < IDS_NAMES_OF_DOINGS || name >= ids_name_of_module(names, 0)) return 0;
     uint32_t manner = (name - IDS_NAMES_OF_DOINGS) % IDS_MANNERS;
     const struct ids_doing *doing = &names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS];
     *ret_is_other = manner == IDS_AS_AWAITED || manner == IDS_AS_HAVING_GIL;
@@ -359,12 +364,12 @@ uint32_t ids_idle_name_frame(const struct ids_idle_names *names, uint32_t name, 
 }
 
 int ids_idle_name_is_guess(const struct ids_idle_names *names, uint32_t name) {
-    if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return 0;
+    if (name < IDS_NAMES_OF_DOINGS || name >= ids_name_of_module(names, 0)) return 0;
     return names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS].is_guess;
 }
 
 int ids_idle_name_is_sampled(const struct ids_idle_names *names, uint32_t name) {
-    if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return 0;
+    if (name < IDS_NAMES_OF_DOINGS || name >= ids_name_of_module(names, 0)) return 0;
     const struct ids_doing *doing = &names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS];
     return doing->caller != IDS_NONE && names->trace->names[doing->caller].is_sampled;
 }

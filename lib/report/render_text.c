@@ -40,6 +40,8 @@ static const struct fact facts[] = {
     {"beyond_window", NULL, "", "", NULL},
     {"python_recorded", NULL, "", "", NULL},
     {"graph_recording", NULL, "", "", NULL},
+    {"earlier_work", NULL, "", "", NULL},
+    {"some_earlier_work", NULL, "", "", NULL},
     {NULL, "coverage.attributed_share", "", " of device time attributed", NULL},
 };
 
