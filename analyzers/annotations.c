@@ -6,6 +6,8 @@
 #include "lib/base/saturate.h"
 #include "lib/base/search.h"
 #include "lib/base/vec.h"
+#include "lib/model/classify.h"
+#include "lib/model/nesting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +38,15 @@ static const struct ids_table_def annotated = {
     IDS_COUNT_OF(columns),
     "One row per name of annotated region, longest on the host first, at most 10,000. `device` is the time of the "
     "device activity that was launched inside, directly or through other threads, whenever it ran; an activity counts "
-    "in every region around its launch. No data: no launch of any activity is recorded.",
+    "in every region around its launch. No data: launches are recorded of less than half of the devices' time, or the "
+    "region is one of a collective that begins in another region and lies mostly behind it: somebody waits for it "
+    "later.",
     IDS_TABLE_TOP,
 };
 
 struct annotation {
     uint32_t text;
-    int64_t count, host_ps, device_ps;
+    int64_t count, host_ps, device_ps, spans;
     size_t last; /* the device event + 1 that was added last: once a name, however deep it nests */
 };
 
@@ -51,6 +55,7 @@ struct annotation {
 struct region {
     int64_t start_ps, end_ps;
     uint32_t text;
+    int is_span;   /* of a collective that goes on, whatever its thread does meanwhile */
     size_t before; /* the index + 1 of the innermost one that had not ended when this one began; 0: none */
 };
 
@@ -67,9 +72,9 @@ struct gathering {
     struct of_track *tracks;
     struct ids_keymap by_text; /* text + 1 -> index + 1 */
     int64_t device_ps;         /* of all activity */
+    int64_t launched_ps;       /* of that: of activity whose launch is recorded */
     size_t number;             /* of the device event that was added last */
     int has_any;               /* a region of any host is marked as the program's */
-    int has_launch;            /* of some activity it is recorded */
 };
 
 enum { KEPT = 10000, HOPS = 32, DEEP = 256 };
@@ -108,9 +113,14 @@ static int add_region(const struct ids_trace *trace, const struct ids_event *eve
     size_t before = of->count ? gathering->region_count : 0;
     while (before && gathering->regions[before - 1].end_ps <= event->start_ps)
         before = gathering->regions[before - 1].before;
+    size_t around = before;
+    while (around && gathering->regions[around - 1].is_span) around = gathering->regions[around - 1].before;
+    const uint32_t text = trace->names[event->name].text;
+    int is_span = around && ids_outlives(event->start_ps, event->end_ps, gathering->regions[around - 1].end_ps) &&
+                  ids_collective_of_annotation(ids_strings_text(&trace->strings, text));
     struct region *region = IDS_PUSH(gathering->regions, gathering->region_count, gathering->region_room);
     if (!region) return -1;
-    *region = (struct region){event->start_ps, event->end_ps, trace->names[event->name].text, before};
+    *region = (struct region){event->start_ps, event->end_ps, text, is_span, before};
     of->count++;
     return 0;
 }
@@ -123,6 +133,7 @@ static int add_track(const struct ids_trace *trace, size_t number, struct gather
         if (!event->annotation) continue;
         struct annotation *annotation = find(gathering, trace->names[event->name].text);
         if (!annotation || add_region(trace, event, of, gathering)) return -1;
+        annotation->spans += gathering->regions[gathering->region_count - 1].is_span;
         annotation->count++;
         ids_sum(&annotation->host_ps, event->end_ps - event->start_ps);
     }
@@ -138,7 +149,7 @@ static int add_around(const struct of_track *of, const struct ids_event *at, con
     for (int deep = 0; next && deep < DEEP; deep++) {
         const struct region *region = &gathering->regions[next - 1];
         next = region->before;
-        if (region->end_ps < at->end_ps) continue;
+        if (region->end_ps < at->end_ps || region->is_span) continue;
         struct annotation *annotation = find(gathering, region->text);
         if (!annotation) return -1;
         if (annotation->last == number) continue;
@@ -155,7 +166,7 @@ static int add_activity(const struct ids_trace *trace, const struct ids_event *e
                         struct gathering *gathering) {
     ids_sum(&gathering->device_ps, event->self_ps);
     const struct ids_event *launch = event->launch, *at = launch;
-    if (launch) gathering->has_launch = 1;
+    if (launch) ids_sum(&gathering->launched_ps, event->self_ps);
     for (int hop = 0; at && hop < HOPS; hop++) {
         const struct ids_event *when = at->end_ps <= launch->start_ps ? launch : at;
         if (add_around(&gathering->tracks[at->track], when, event, number, gathering)) return -1;
@@ -219,9 +230,10 @@ static void list(const struct ids_trace *trace, struct ids_report *report, struc
             ids_no_value(IDS_UNIT_TIME),
             ids_no_value(IDS_UNIT_RATIO),
         };
-        if (gathering->has_launch) row[4] = ids_int_value(IDS_UNIT_TIME, one->device_ps);
-        if (gathering->has_launch && gathering->device_ps)
-            row[5] = ids_real_value(IDS_UNIT_RATIO, (double)one->device_ps / (double)gathering->device_ps);
+        int is_known =
+            gathering->launched_ps && gathering->launched_ps >= gathering->device_ps / 2 && one->spans < one->count;
+        if (is_known) row[4] = ids_int_value(IDS_UNIT_TIME, one->device_ps);
+        if (is_known) row[5] = ids_real_value(IDS_UNIT_RATIO, (double)one->device_ps / (double)gathering->device_ps);
         IDS_ROW(report, table, columns, row);
     }
     if (gathering->count > KEPT) table->rows_left_out = (int64_t)(gathering->count - KEPT);

@@ -5,6 +5,7 @@
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/classify.h"
 #include "lib/model/collective.h"
 
 #include <stdlib.h>
@@ -338,6 +339,19 @@ static int is_blind(const struct ids_analysis *analysis) {
     return 1;
 }
 
+/* A kind of device whose collectives are not known by their names, though the host called them (hccl:all_to_all). */
+static const char *called_only(const struct ids_analysis *analysis, const struct gathering *gathering) {
+    const struct ids_trace *trace = analysis->trace;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        if (analysis->busy[b].device->kind != IDS_DEVICE_CUSTOM || gathering->of_device[b].count) return NULL;
+    }
+    for (size_t n = 0; n < trace->name_count; n++) {
+        if (ids_collective_of_annotation(ids_strings_text(&trace->strings, trace->names[n].text)))
+            return ids_trace_text(trace, trace->names[n].text);
+    }
+    return NULL;
+}
+
 /* The ledger's time, so that it is one number wherever it is told. A CPU's ops say themselves that they wait. */
 static void put_wait(const struct ids_analysis *analysis, struct ids_report *report, const struct sums *all) {
     static const char id[] = "collectives.wait";
@@ -366,6 +380,13 @@ static int collectives_run(struct ids_analysis *analysis, struct ids_report *rep
         ids_metrics_missing(
             report, metrics, IDS_COUNT_OF(metrics),
             "the trace holds no HLO proto, and no CPU op waits for others (profile with enable_hlo_proto)");
+        return 0;
+    }
+    const char *called = called_only(analysis, gathering);
+    if (called) {
+        ids_metrics_missing(
+            report, metrics, IDS_COUNT_OF(metrics),
+            ids_report_text(report, "the host called %s, and no event of the device is known to be it", called));
         return 0;
     }
     struct sums all = {0};

@@ -132,6 +132,7 @@ static int look_at_work(const struct ids_analysis *analysis, struct ids_pieces *
         pieces->compute_intervals += entry->intervals;
         failed = add_to_family(families, &count, &places, fingerprint_of(analysis->trace, entry), entry, ps);
     }
+    if (pieces->earlier_ps < pieces->time_ps / 100) pieces->earlier_ps = 0;
     pieces->time_ps -= pieces->earlier_ps;
     for (size_t i = 0; i < count && !failed; i++) {
         if (families[i].time_ps > pieces->op.time_ps) pieces->op = families[i];

@@ -17,6 +17,14 @@ void ids_earlier_work_done(struct ids_earlier_work *work) {
 void ids_earlier_work_begin(struct ids_earlier_work *work) {
     ids_earlier_work_done(work);
     work->seen = 0;
+    work->is_known = 0;
+}
+
+/* Of half of the activities and more: who writes only some events of each kind loses launches anywhere. */
+static int are_launches_recorded(const struct ids_events *activity) {
+    size_t launched = 0;
+    for (size_t i = 0; i < activity->count; i++) launched += activity->at[i].launch != NULL;
+    return launched >= activity->count / 2;
 }
 
 int ids_earlier_work_is(struct ids_earlier_work *work, const struct ids_analysis *analysis,
@@ -28,9 +36,8 @@ int ids_earlier_work_is(struct ids_earlier_work *work, const struct ids_analysis
     for (; work->seen < all->count && all->at[work->seen].start_ps <= activity->start_ps; work->seen++)
         work->launched[all->at[work->seen].track] |= all->at[work->seen].launch != NULL;
     if (work->launched[activity->track]) return 0;
-    for (size_t i = work->seen; i < all->count; i++)
-        if (all->at[i].launch) return 1;
-    return 0;
+    if (!work->is_known) work->is_known = are_launches_recorded(all) ? 1 : -1;
+    return work->is_known > 0;
 }
 
 /* Others of the host may have done it. */

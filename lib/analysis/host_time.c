@@ -622,8 +622,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         from_ps = to_ps;
     }
     if (from_ps >= stretch->to_ps) return 0;
-    uint32_t earlier =
-        launch ? ids_earlier_work_wait(time->analysis, busy, threads, next, stretch->gap_from_ps) : IDS_NO_DOING;
+    uint32_t earlier = launch ? ids_earlier_work_wait(time->analysis, busy, threads, next, from_ps) : IDS_NO_DOING;
     part.event = launch;
     if (earlier != IDS_NO_DOING) {
         part.account = IDS_DEVICE_UNKNOWN;

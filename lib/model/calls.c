@@ -2,7 +2,9 @@
 
 #include "lib/base/vec.h"
 #include "lib/model/checkpoints.h"
+#include "lib/model/classify.h"
 #include "lib/model/dimensions.h"
+#include "lib/model/nesting.h"
 #include "lib/model/torch_cost.h"
 
 #include <stdlib.h>
@@ -32,6 +34,7 @@ struct ids_call_arrow {
 /* An op, frame or region that is open on the track, with what it has of those around it. */
 struct ids_open_call {
     int64_t end_ps;
+    int64_t region_end_ps;      /* of the innermost region around */
     uint64_t link;              /* of a backward op: the key of its forward op */
     uint32_t scope, op, outer;  /* texts */
     uint32_t cost, inputs;      /* of `op` */
@@ -475,6 +478,10 @@ int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, u
         }
         if (!code) code = open_frame(calls, name, &open);
     } else if (event && event->annotation && kind != IDS_KIND_STEP_MARK) {
+        if (calls->depth && ids_outlives(start_ps, end_ps, open.region_end_ps) &&
+            ids_collective_of_annotation(text_of_name(calls, name)))
+            return 0;
+        open.region_end_ps = end_ps;
         if (!open.in_module) code = inner_scope(calls, open.scope, text_of_name(calls, name), &open.scope);
     } else {
         return 0;

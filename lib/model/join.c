@@ -235,6 +235,18 @@ static void find_threads(struct ids_trace *trace, const struct of_host *of) {
     }
 }
 
+/* Two calls on different threads have one number: the earlier one hands its work to the other's thread, as MTIA's
+ * executors do (gif_merge, predictor_executor::run). */
+static void hand_over(struct ids_keymap *by_link, struct ids_event *event) {
+    uint64_t *address = ids_keymap_at(by_link, event->produces);
+    struct ids_event *other = address ? (struct ids_event *)(uintptr_t)*address : NULL;
+    if (!other || other->track == event->track) return;
+    int is_first = event->start_ps < other->start_ps;
+    struct ids_event *later = is_first ? other : event;
+    if (is_first) *address = (uint64_t)(uintptr_t)event;
+    if (!later->consumes) later->consumes = later->produces;
+}
+
 static int gather_producers(struct ids_trace *trace, const struct of_host *of, struct producers *producers,
                             struct ids_error *err) {
     for (size_t t = of->first_track; t < of->end_track; t++) {
@@ -247,8 +259,9 @@ static int gather_producers(struct ids_trace *trace, const struct of_host *of, s
             struct ids_event *event = &events->at[i];
             uint64_t address = (uint64_t)(uintptr_t)event;
             if (i + AHEAD < events->count) ids_keymap_expect(&producers->by_link, event[AHEAD].produces);
-            if (event->produces && ids_keymap_add(&producers->by_link, event->produces, address) < 0)
-                return ids_no_memory(err);
+            int added = event->produces ? ids_keymap_add(&producers->by_link, event->produces, address) : 1;
+            if (added < 0) return ids_no_memory(err);
+            if (!added) hand_over(&producers->by_link, event);
             if (event->kind == IDS_KIND_EXECUTE && event->run_id &&
                 ids_keymap_add(&producers->by_run, event->run_id, address) < 0)
                 return ids_no_memory(err);

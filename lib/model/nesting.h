@@ -20,6 +20,12 @@ static inline enum ids_nesting ids_nesting_of(int64_t start_ps, int64_t end_ps, 
     return end_ps <= open_end_ps ? IDS_NESTING_INSIDE : IDS_NESTING_ACROSS;
 }
 
+/* Whether an event that begins in an open one lies mostly behind it. A region of a collective that does is a span until
+ * somebody waits for it, and what its thread does meanwhile lies in no part of it. */
+static inline int ids_outlives(int64_t start_ps, int64_t end_ps, int64_t open_end_ps) {
+    return start_ps < open_end_ps && end_ps > open_end_ps && end_ps - open_end_ps > open_end_ps - start_ps;
+}
+
 /* What children leave of an event's time. Children that overlap each other on lanes may have more than all of it. */
 static inline int64_t ids_self_time(int64_t duration_ps, int64_t children_ps) {
     int64_t self_ps;
