@@ -121,7 +121,7 @@ const char *ids_cause_time(struct ids_report *texts, double ps) {
     return ids_report_text(texts, "%s", text);
 }
 
-const char *ids_cause_words(const struct ids_cause *cause, const struct ids_structure *structure,
+const char *ids_cause_words(const struct ids_cause *cause, const struct ids_structure *structure, int are_other_devices,
                             struct ids_report *texts) {
     const char *who = cause->culprit;
     if (cause->kind == IDS_CAUSE_EVEN && (cause->no_core[0] > 0 || cause->no_core[1] > 0))
@@ -129,10 +129,9 @@ const char *ids_cause_words(const struct ids_cause *cause, const struct ids_stru
                                100 * cause->no_core[0], 100 * cause->no_core[1], cause->count,
                                (cause->factor - 1) * 100);
     if (cause->kind == IDS_CAUSE_EVEN)
-        return ids_report_text(texts,
-                               "all %zu ops that both sides have take %+.1f %%: a clock, a power limit, or another "
-                               "load on the machine",
-                               cause->count, (cause->factor - 1) * 100);
+        return ids_report_text(
+            texts, "all %zu ops that both sides have take %+.1f %%: %s", cause->count, (cause->factor - 1) * 100,
+            are_other_devices ? "another device" : "a clock, a power limit, or another load on the machine");
     if (cause->kind == IDS_CAUSE_HOST) return "all of it, of which the Python tracer recorded one side alone";
     if (cause->kind == IDS_CAUSE_OTHERS)
         return ids_report_text(texts, cause->by_chance ? "%zu causes, small or within chance" : "%zu small causes",

@@ -6,7 +6,7 @@
 #include "lib/compare/structure.h"
 
 /* The text lives in `texts`, or is one of the cause's own. */
-const char *ids_cause_words(const struct ids_cause *cause, const struct ids_structure *structure,
+const char *ids_cause_words(const struct ids_cause *cause, const struct ids_structure *structure, int are_other_devices,
                             struct ids_report *texts);
 
 /* "1.206 ms", in `texts`. */

@@ -84,6 +84,20 @@ static const char *model_of(const struct ids_side_run *run, const char **ret_kin
     return NULL;
 }
 
+/* Both are known, and differ. */
+static int are_other_models(const char *kind_a, const char *model_a, const char *kind_b, const char *model_b) {
+    if (!model_a || !model_b) return 0;
+    return strcmp(kind_a, kind_b) != 0 || (model_a != kind_a && model_b != kind_b && strcmp(model_a, model_b) != 0);
+}
+
+const char *ids_other_devices(const struct ids_side *a, const struct ids_side *b, struct ids_report *texts) {
+    const char *kind_a = NULL, *kind_b = NULL;
+    const char *model_a = model_of(&a->runs[0], &kind_a), *model_b = model_of(&b->runs[0], &kind_b);
+    if (!are_other_models(kind_a, model_a, kind_b, model_b)) return NULL;
+    return ids_report_text(texts, "other %s: %s \xe2\x86\x92 %s", strcmp(kind_a, kind_b) ? "devices" : kind_a, model_a,
+                           model_b);
+}
+
 /* ---- one run against the first ---- */
 
 static void compare_devices(struct looking *looking, const struct ids_side_run *first, const struct ids_side_run *run) {
@@ -99,7 +113,9 @@ static void compare_devices(struct looking *looking, const struct ids_side_run *
     if (strcmp(kind_a, kind_b) != 0)
         find(looking, severity, "devices.kind", "other kinds of devices: %s in %s, %s in %s", kind_a, name_of(first),
              kind_b, name_of(run));
-    else if (model_a != kind_a && model_b != kind_b && strcmp(model_a, model_b) != 0) /* one may not be known */
+    else if (are_other_models(kind_a, model_a, kind_b, model_b) && !strcmp(name_of(first), name_of(run)))
+        find(looking, severity, "devices.model", "other devices: %s, then %s", model_a, model_b);
+    else if (are_other_models(kind_a, model_a, kind_b, model_b))
         find(looking, severity, "devices.model", "other devices: %s in %s, %s in %s", model_a, name_of(first), model_b,
              name_of(run));
     if (same_devices && first->devices != run->devices)
@@ -275,11 +291,11 @@ static int same_base(const char *a, const char *b) {
     return length == ids_base_name(b) && !memcmp(a, b, length);
 }
 
-/* The part of A's kernel time whose kernels B has by name; -1 without kernels. */
-static double common_kernels(const struct ids_side *a, const struct ids_side *b) {
-    const struct ids_table *left = ids_report_find_table(a->runs[0].report, "kernels");
-    const struct ids_table *right = ids_report_find_table(b->runs[0].report, "kernels");
-    int names = ids_table_column(left, "name"), totals = ids_table_column(left, "total");
+/* The part of A's time in kernels, or in ops, that B has by name; -1 without any. */
+static double common_rows(const struct ids_side *a, const struct ids_side *b, const char *id, const char *time) {
+    const struct ids_table *left = ids_report_find_table(a->runs[0].report, id);
+    const struct ids_table *right = ids_report_find_table(b->runs[0].report, id);
+    int names = ids_table_column(left, "name"), totals = ids_table_column(left, time);
     int other = ids_table_column(right, "name");
     double all = 0, common = 0;
     for (size_t row = 0; names >= 0 && other >= 0 && row < left->row_count && row < 512; row++) {
@@ -394,11 +410,15 @@ static void compare_programs(struct looking *looking, const struct ids_side *a, 
              "the programs in common take %.1f %% of the time of %s, %.1f %% of that of %s: the others (%s, %s) have "
              "nothing to do with each other",
              100 * of_a, a->label, 100 * of_b, b->label, programs.names_a, programs.names_b);
-    double common = all_a || all_b ? -1 : common_kernels(a, b);
+    /* Each vendor has kernels of its own; what the program calls is the same. */
+    int by_ops = ids_other_devices(a, b, looking->texts) != NULL;
+    double common = all_a || all_b ? -1
+                    : by_ops       ? common_rows(a, b, "ops", "self")
+                                   : common_rows(a, b, "kernels", "total");
     if (common >= 0 && common < 0.1)
-        find(looking, IDS_REMARK_UNLIKE, "kernels.none",
-             "kernels with %.0f %% of the time of %s are not in %s: other programs", 100 * (1 - common), a->label,
-             b->label);
+        find(looking, IDS_REMARK_UNLIKE, by_ops ? "ops.none" : "kernels.none",
+             "%s with %.0f %% of the time of %s are not in %s: other programs", by_ops ? "ops" : "kernels",
+             100 * (1 - common), a->label, b->label);
 }
 
 /* ---- */

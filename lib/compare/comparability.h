@@ -40,6 +40,10 @@ int ids_remarks_add(struct ids_remarks *remarks, enum ids_remark_severity severi
                     struct ids_error *err);
 void ids_remarks_done(struct ids_remarks *remarks);
 
+/* "other GPU: NVIDIA H100 -> AMD Instinct MI300X" (with an arrow); NULL: the sides ran on the same, or it is not
+ * known. */
+const char *ids_other_devices(const struct ids_side *a, const struct ids_side *b, struct ids_report *texts);
+
 /* The remarks for programs: the table "findings", which comes first in every report of a comparison. */
 extern const struct ids_table_def ids_findings_table;
 void ids_remarks_list(const struct ids_remarks *remarks, struct ids_report *report);

@@ -77,6 +77,7 @@ int ids_diff_make(const struct ids_side *a, const struct ids_side *b, const stru
                       ? ids_report_text(&diff->report, "%s, %s", ids_slice_name(options, &diff->report), options->part)
                   : ids_is_slice(options) ? ids_slice_name(options, &diff->report)
                                           : options->part;
+    diff->other_devices = ids_other_devices(a, b, &diff->report);
     int code = ids_remarks_make(sides, 2, IDS_ALIKE_DEVICES, &diff->report, &diff->remarks, err);
     if (!code) code = ids_headline_make(a, b, options, diff->headline, &diff->headline_count, err);
     if (!code) code = ids_parts_make(a, b, options, &diff->parts, err);

@@ -28,6 +28,7 @@ struct ids_diff {
     const struct ids_side *a, *b;
     struct ids_compare_options options;
     const char *slice; /* what the comparison is about, in words, where that is not the whole of the runs; or NULL */
+    const char *other_devices; /* in words (ids_other_devices); or NULL */
     struct ids_remarks remarks;
     struct ids_difference headline[IDS_HEADLINES];
     size_t headline_count;

@@ -330,7 +330,9 @@ static void list_waterfall(struct ids_diff *diff) {
             ids_text_value(cause->account),
             ids_text_value(cause->culprit),
             ids_text_value(cause->where),
-            ids_text_value(is_rest ? "unexplained" : ids_cause_words(cause, &diff->structure, &diff->report)),
+            ids_text_value(is_rest
+                               ? "unexplained"
+                               : ids_cause_words(cause, &diff->structure, diff->other_devices != NULL, &diff->report)),
             ids_text_value(is_rest ? "unexplained" : ids_cause_kind_name(cause->kind)),
             is_rest ? ids_no_value(IDS_UNIT_COUNT) : ids_int_value(IDS_UNIT_COUNT, ids_cause_is_structural(cause)),
             ids_text_value(is_rest ? NULL : ids_verdict_name(cause->verdict)),
@@ -518,6 +520,7 @@ void ids_diff_report(struct ids_diff *diff) {
     for (size_t i = 0; i < diff->b->run_count; i++) report->complete &= diff->b->runs[i].report->complete;
     say_side(diff, "a", diff->a);
     say_side(diff, "b", diff->b);
+    if (diff->other_devices) ids_report_property(report, "other_devices", ids_text_value(diff->other_devices));
     if (diff->slice) ids_report_property(report, "slice", ids_text_value(diff->slice));
     ids_report_property(report, "comparable", ids_int_value(IDS_UNIT_COUNT, !diff->remarks.unlike));
     ids_report_property(report, "per", ids_text_value(diff->a->per_step ? "step" : "window"));

@@ -52,6 +52,7 @@ int ids_render_diff_head(const struct ids_diff *diff, const struct ids_diff_rend
     struct ids_phrase phrase = ids_phrase_begin();
     ids_phrase_add(&phrase, "%s" ARROW "%s" DOT "%s" DOT "per %s" DOT, diff->a->label, diff->b->label,
                    diff->remarks.unlike ? "NOT COMPARABLE" : "comparable", diff->a->per_step ? "step" : "window");
+    if (diff->other_devices) ids_phrase_add(&phrase, "%s" DOT, diff->other_devices);
     if (diff->slice) ids_phrase_add(&phrase, "only %s" DOT, diff->slice);
     say_side(&phrase, diff->a);
     ids_phrase_add(&phrase, " against ");

@@ -154,6 +154,45 @@ def check_unlike(folder):
     check(row(result(folder / 'model.mini', folder / 'other.mini', status=2), 'findings', 'id', 'devices.model'), 'another model')
 
 
+def kineto_run(path, model, prefix, factor, ops=('mm', 'add', 'mul', 'relu', 'softmax', 'norm')):
+    """Ten steps of a PyTorch program, each op with a kernel of that vendor's."""
+    events, number, start = [], 0, 0
+    for step in range(10):
+        events.append({'ph': 'X', 'cat': 'user_annotation', 'name': f'ProfilerStep#{step}', 'pid': 9, 'tid': 9, 'ts': start, 'dur': 1000, 'args': {}})
+        at = start + 100
+        for i, op in enumerate(ops):
+            number += 1
+            long = (100 + 10 * i + step % 3) * factor
+            call, both = {'pid': 9, 'tid': 9}, {'correlation': number, 'External id': number}
+            events.append({'ph': 'X', 'cat': 'cpu_op', 'name': f'aten::{op}', **call, 'ts': start + 10 * i, 'dur': 8, 'args': {'External id': number}})
+            events.append({'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaLaunchKernel', **call, 'ts': start + 10 * i + 2, 'dur': 3, 'args': both})
+            events.append({'ph': 'X', 'cat': 'kernel', 'name': f'{prefix}_{op}', 'pid': 0, 'tid': 7, 'ts': at, 'dur': long, 'args': {'device': 0, 'stream': 7, **both}})
+            at += long
+        start += 1000
+    properties = [{'id': 0, 'name': model, 'totalGlobalMem': 1 << 36, 'computeMajor': 9, 'computeMinor': 0, 'numSms': 100}]
+    path.write_text(json.dumps({'schemaVersion': 1, 'deviceProperties': properties, 'traceEvents': events}))
+    return path
+
+
+def check_other_devices(folder):
+    """The same program on another vendor's device: its kernels have other names, its ops do not."""
+    a = kineto_run(folder / 'a.json', 'NVIDIA H100', 'ampere', 1)
+    b = kineto_run(folder / 'b.json', 'AMD Instinct MI300X', 'Cijk', 0.6)
+    found = result(a, b, status=2)
+    ids = [r['id'] for r in rows(found, 'findings')]
+    check('devices.model' in ids and 'kernels.none' not in ids and 'ops.none' not in ids, f'the device alone differs: {ids}')
+    check(found['run']['other_devices'] == 'other GPU: NVIDIA H100 → AMD Instinct MI300X', found['run'].get('other_devices'))
+    shown = diff('--force', '--width', '300', a, b).stdout
+    check('other GPU: NVIDIA H100 → AMD Instinct MI300X' in shown.splitlines()[0], f'the first line: {shown.splitlines()[0]}')
+    check('all 6 ops that both sides have take' in shown and 'another device' in shown and 'power limit' not in shown, f'no clock is blamed: {shown}')
+    c = kineto_run(folder / 'c.json', 'AMD Instinct MI300X', 'Cijk', 0.6, ('conv', 'pool', 'bmm', 'gelu', 'cat', 'tanh'))
+    ids = [r['id'] for r in rows(result(a, c, status=2), 'findings')]
+    check('ops.none' in ids, f'another program on another device: {ids}')
+    d = kineto_run(folder / 'd.json', 'NVIDIA H100', 'ampere', 1.1)
+    shown = diff('--width', '300', a, d).stdout
+    check('power limit' in shown and 'other GPU' not in shown, f'the same device: {shown}')
+
+
 def check_forms():
     pair = [COMPARE.relative_to(SOURCE) / name for name in ('base', 'doubled')] # a line has room for them wherever the tree is
     first = diff('--json', *pair).stdout
@@ -373,6 +412,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_recordings()
     check_findings()
     check_unlike(Path(scratch))
+    check_other_devices(Path(scratch))
     check_forms()
     check_words(Path(scratch))
     check_shares(Path(scratch))
