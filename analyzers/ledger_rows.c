@@ -1,5 +1,6 @@
 #include "analyzers/ledger_rows.h"
 
+#include "lib/analysis/host_steps.h"
 #include "lib/analysis/strip.h"
 #include "lib/base/saturate.h"
 
@@ -10,20 +11,22 @@ enum { STEPS_KEPT = 10000 };
 /* The accounts stand in their order behind what a row is about. */
 enum { LEADING = 2, COLUMNS = LEADING + IDS_ACCOUNT_COUNT };
 
-static const struct ids_column_def step_columns[COLUMNS] = {
+static const struct ids_column_def step_columns[COLUMNS + 1] = {
     {"step", "step", IDS_UNIT_COUNT, 0},
     {"time", "time", IDS_UNIT_TIME, 0},
 #define IDS_ACCOUNT(NAME, id, title, heading, meaning, of_idle) \
     [LEADING + IDS_##NAME] = {id, heading, IDS_UNIT_TIME, IDS_COLUMN_SPARE},
 #include "lib/model/account.def"
+    [COLUMNS] = {"host", "of", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_SPARE},
 };
 const struct ids_table_def ids_ledger_by_step = {
     "accounts_by_step",
     "accounts by step",
     step_columns,
-    COLUMNS,
+    COLUMNS + 1,
     "One row per step: its time and the time of each account in it, means over its devices; the accounts sum to the "
-    "time. No value: an account that no step has.",
+    "time. No value: an account that no step has. `host` has a value where two hosts have no step in common; the steps "
+    "of one host then stand together.",
     IDS_TABLE_HIDDEN,
 };
 
@@ -97,10 +100,9 @@ static void add(struct row *row, const struct ids_account_times *times) {
 }
 
 /* Rounded so that the accounts sum to the time. */
-static void put_row(struct ids_report *report, struct ids_table *table, struct ids_value about, const struct row *row,
-                    const int *is_used) {
-    struct ids_value cells[COLUMNS] = {about};
+static void fill(struct ids_value *cells, struct ids_value about, const struct row *row, const int *is_used) {
     int64_t before_ps = 0;
+    cells[0] = about;
     for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
         int64_t to_ps = ids_sat_add(before_ps, row->times.ps[a]);
         int64_t part_ps = to_ps / row->count - before_ps / row->count;
@@ -108,7 +110,6 @@ static void put_row(struct ids_report *report, struct ids_table *table, struct i
         before_ps = to_ps;
     }
     cells[1] = ids_int_value(IDS_UNIT_TIME, before_ps / row->count);
-    IDS_ROW(report, table, step_columns, cells);
 }
 
 static void note_used(int *is_used, const struct row *rows, size_t count) {
@@ -135,16 +136,41 @@ static void sum_rows(const struct ids_analysis *analysis, struct row *of_step, s
     }
 }
 
-static void list_steps(const struct ids_analysis *analysis, struct ids_report *report, const struct row *rows) {
-    size_t count = analysis->steps.count, kept = count < STEPS_KEPT ? count : STEPS_KEPT;
-    struct ids_table *table = ids_report_table(report, &ids_ledger_by_step);
-    int is_used[IDS_ACCOUNT_COUNT] = {0};
-    note_used(is_used, rows, count);
-    for (size_t s = 0; s < kept; s++) {
-        if (rows[s].count)
-            put_row(report, table, ids_int_value(IDS_UNIT_COUNT, analysis->steps.at[s].number), &rows[s], is_used);
+static void list_step(const struct ids_analysis *analysis, struct ids_report *report, struct ids_table *table,
+                      const struct row *row, size_t step, const int *is_used, const char *host) {
+    struct ids_value cells[COLUMNS + 1];
+    if (!row->count) return;
+    fill(cells, ids_int_value(IDS_UNIT_COUNT, analysis->steps.at[step].number), row, is_used);
+    cells[COLUMNS] = ids_text_value(host);
+    IDS_ROW(report, table, step_columns, cells);
+}
+
+/* Those of one host after those of another, in order of time; a step of two hosts is with the one that is slower. */
+static void list_steps_of_hosts(const struct ids_analysis *analysis, struct ids_report *report, struct ids_table *table,
+                                const struct row *rows, size_t kept, const int *is_used,
+                                const struct ids_host_steps *hosts, size_t count) {
+    const struct ids_trace *trace = analysis->trace;
+    for (size_t h = 0; h < count; h++) {
+        for (size_t s = 0; s < kept; s++) {
+            if (trace->devices[analysis->steps.at[s].slowest].host == hosts[h].host)
+                list_step(analysis, report, table, &rows[s], s, is_used,
+                          ids_trace_text(trace, trace->hosts[hosts[h].host].name));
+        }
     }
+}
+
+static int list_steps(const struct ids_analysis *analysis, struct ids_report *report, const struct row *rows) {
+    size_t count = analysis->steps.count, kept = count < STEPS_KEPT ? count : STEPS_KEPT, host_count;
+    struct ids_table *table = ids_report_table(report, &ids_ledger_by_step);
+    struct ids_host_steps *hosts;
+    int is_used[IDS_ACCOUNT_COUNT] = {0};
+    if (ids_host_steps(analysis, &hosts, &host_count)) return -1;
+    note_used(is_used, rows, count);
+    if (hosts) list_steps_of_hosts(analysis, report, table, rows, kept, is_used, hosts, host_count);
+    for (size_t s = 0; s < kept && !hosts; s++) list_step(analysis, report, table, &rows[s], s, is_used, NULL);
+    free(hosts);
     if (count > kept) table->rows_left_out = (int64_t)(count - kept);
+    return 0;
 }
 
 static void list_devices(const struct ids_analysis *analysis, struct ids_report *report, const struct row *rows) {
@@ -152,7 +178,10 @@ static void list_devices(const struct ids_analysis *analysis, struct ids_report 
     int is_used[IDS_ACCOUNT_COUNT] = {0};
     note_used(is_used, rows, analysis->busy_count);
     for (size_t b = 0; b < analysis->busy_count; b++) {
-        if (rows[b].count) put_row(report, table, ids_text_value(analysis->busy[b].device->key), &rows[b], is_used);
+        struct ids_value cells[COLUMNS];
+        if (!rows[b].count) continue;
+        fill(cells, ids_text_value(analysis->busy[b].device->key), &rows[b], is_used);
+        IDS_ROW(report, table, device_columns, cells);
     }
 }
 
@@ -202,7 +231,7 @@ int ids_ledger_rows(const struct ids_analysis *analysis, struct ids_report *repo
     int failed = !of_step || !of_device;
     if (!failed) {
         sum_rows(analysis, of_step, of_device);
-        if (analysis->steps.count) list_steps(analysis, report, of_step);
+        if (analysis->steps.count) failed = list_steps(analysis, report, of_step);
         list_devices(analysis, report, of_device);
         list_strips(analysis, report);
         list_intervals(analysis, report);

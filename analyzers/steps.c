@@ -2,6 +2,7 @@
  * lib/analysis/steps.c. */
 #include "analyzers/framework.h"
 #include "lib/analysis/context.h"
+#include "lib/analysis/host_steps.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 #include "lib/model/step_marks.h"
@@ -158,10 +159,6 @@ static size_t count_of(const struct ids_steps *steps) {
     return steps->count + (steps->has_left_out != 0);
 }
 
-static int64_t first_of(const struct ids_steps *steps) {
-    return steps->has_left_out ? steps->left_out : steps->at[0].number;
-}
-
 /* What the Python hook marks where a program annotates no steps (collectors/python/_idsprof/idsprof_executions.py). */
 #define COUNTED_CALLS "call of "
 
@@ -175,10 +172,59 @@ static const char *name_of_marks(const struct ids_analysis *analysis, struct ids
                                  : ids_report_text(report, "annotation '%s'", name);
 }
 
+/* The numbers of the first and the last step; is_known 0: the steps are no sequence. Calls that are counted may be of
+ * several threads, whose work the device does in another order. */
+struct ends {
+    int64_t first, last;
+    int is_known;
+};
+
+static struct ends ends_of(const struct ids_analysis *analysis) {
+    const struct ids_steps *steps = &analysis->steps;
+    struct ends ends = {steps->has_left_out ? steps->left_out : steps->at[0].number, steps->at[steps->count - 1].number,
+                        1};
+    int is_counted =
+        steps->source == IDS_STEPS_ANNOTATION && is_counted_call(ids_trace_text(analysis->trace, steps->name));
+    for (size_t i = 0; i < steps->count && is_counted; i++) {
+        if (steps->at[i].number < ends.first) ends.first = steps->at[i].number;
+        if (steps->at[i].number > ends.last) ends.last = steps->at[i].number;
+    }
+    return ends;
+}
+
+/* "h0 246–249, h1 273–276" */
+static const char *say_hosts(const struct ids_analysis *analysis, struct ids_report *report,
+                             const struct ids_host_steps *hosts, size_t count) {
+    enum { SHOWN = 4 };
+    const char *text = "";
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        const char *name = ids_trace_text(analysis->trace, analysis->trace->hosts[hosts[i].host].name);
+        text = ids_report_text(report, "%s%s%s %lld–%lld", text, i ? ", " : "", name, (long long)hosts[i].first,
+                               (long long)hosts[i].last);
+    }
+    return count <= SHOWN ? text : ids_report_text(report, "%s and others of %zu more", text, count - SHOWN);
+}
+
+/* What the numbers of the steps are, and the same in words: NULL where the hosts' are the same. */
+static struct ends number(const struct ids_analysis *analysis, struct ids_report *report, const char **ret_of_hosts) {
+    struct ends ends = ends_of(analysis);
+    struct ids_host_steps *hosts = NULL;
+    size_t count;
+    *ret_of_hosts = NULL;
+    if (ids_host_steps(analysis, &hosts, &count) || !hosts) return ends;
+    *ret_of_hosts = say_hosts(analysis, report, hosts, count);
+    ends.is_known = 0;
+    free(hosts);
+    return ends;
+}
+
 /* ", 10–19"; nothing where the program begins to count anew. */
-static const char *numbers_of(const struct ids_steps *steps, struct ids_report *report) {
-    int64_t from = first_of(steps), to = steps->at[steps->count - 1].number;
-    return from <= to ? ids_report_text(report, ", %lld–%lld", (long long)from, (long long)to) : "";
+static const char *numbers_of(const struct ids_analysis *analysis, struct ids_report *report) {
+    const char *of_hosts;
+    struct ends ends = number(analysis, report, &of_hosts);
+    if (of_hosts) return ids_report_text(report, "; %s", of_hosts);
+    return ends.first <= ends.last ? ids_report_text(report, ", %lld–%lld", (long long)ends.first, (long long)ends.last)
+                                   : "";
 }
 
 /* Whether the step in whose middle the window opened is among those that are looked at. */
@@ -199,6 +245,8 @@ static const char *say_left_out(const struct ids_steps *steps, struct ids_report
 static void list_steps(const struct ids_analysis *analysis, struct ids_report *report, const char *source) {
     const struct ids_steps *steps = &analysis->steps;
     int annotated = steps->source == IDS_STEPS_ANNOTATION, periodic = steps->source == IDS_STEPS_PERIOD;
+    const char *of_hosts;
+    struct ends ends = number(analysis, report, &of_hosts);
     ids_report_property(report, "steps.count", ids_int_value(IDS_UNIT_COUNT, (int64_t)count_of(steps)));
     ids_report_property(report, "steps.left_out",
                         steps->has_left_out ? ids_int_value(IDS_UNIT_COUNT, steps->left_out)
@@ -211,8 +259,11 @@ static void list_steps(const struct ids_analysis *analysis, struct ids_report *r
                         ids_text_value(annotated ? ids_trace_text(analysis->trace, steps->name) : NULL));
     ids_report_property(report, "steps.program",
                         ids_text_value(periodic ? ids_report_text(report, "%s", steps->period.program) : NULL));
-    ids_report_property(report, "steps.first", ids_int_value(IDS_UNIT_COUNT, first_of(steps)));
-    ids_report_property(report, "steps.last", ids_int_value(IDS_UNIT_COUNT, steps->at[steps->count - 1].number));
+    ids_report_property(report, "steps.first",
+                        ends.is_known ? ids_int_value(IDS_UNIT_COUNT, ends.first) : ids_no_value(IDS_UNIT_COUNT));
+    ids_report_property(report, "steps.last",
+                        ends.is_known ? ids_int_value(IDS_UNIT_COUNT, ends.last) : ids_no_value(IDS_UNIT_COUNT));
+    if (of_hosts) ids_report_property(report, "steps.of_hosts", ids_text_value(of_hosts));
 }
 
 static void say_source(const struct ids_analysis *analysis, struct ids_report *report) {
@@ -230,8 +281,8 @@ static void say_source(const struct ids_analysis *analysis, struct ids_report *r
                         say_left_out(steps, report));
         ids_report_property(report, "steps",
                             ids_text_value(ids_report_text(report, "%s (%s%s%s)", IDS_COUNTED(count_of(steps), "step"),
-                                                           name_of_marks(analysis, report), numbers_of(steps, report),
-                                                           say_left_out(steps, report))));
+                                                           name_of_marks(analysis, report),
+                                                           numbers_of(analysis, report), say_left_out(steps, report))));
     } else if (steps->source == IDS_STEPS_MARKER) {
         ids_report_rule(report, metric, "the file's Steps line");
         ids_report_property(

@@ -16,13 +16,18 @@
  * that is called less takes it over when the one in front is over (turns.h): it initialised, and its calls are many and
  * short. What evaluates by its name is called more often than what trains, and yet is not the loop: it waits for ten
  * times as long. A function that comes after as many of its calls each time is called once in a turn of the loop, as
- * what applies the gradients that several calls make; windows hold whole turns. */
+ * what applies the gradients that several calls make; windows hold whole turns.
+ *
+ * The callback gives the GIL away, above all where it opens or ends a window, which takes milliseconds. What other
+ * threads call meanwhile is part of the step that begins, and is not counted: else steps would pass that the window has
+ * not, and marks of steps would come in another order than their numbers. */
 #include "collectors/common/agent.h"
 #include "collectors/common/process.h"
 #include "collectors/common/turns.h"
 #include "collectors/common/window.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +51,7 @@ static int64_t costs[COSTS]; /* of steps that were noted: the first ones, then e
 static uint64_t passed;
 static int64_t furthest = -1;
 static int followed;
+static int is_beginning;         /* a step: a thread is in the callback */
 static size_t front = FUNCTIONS; /* the place of the function in front; FUNCTIONS: none */
 static int64_t front_calls;
 static struct ids_span front_span;
@@ -84,7 +90,14 @@ static void *find(const char *name) {
     return dlsym ? dlsym(RTLD_DEFAULT, name) : NULL;
 }
 
+/* The thread that was in the callback is not in the child. */
+static void forked(void) {
+    is_beginning = 0;
+}
+
 void ids_count_begin(void *called, void *callback, void *clean) {
+    static int is_prepared;
+    if (!is_prepared) is_prepared = !pthread_atfork(NULL, NULL, forked);
     void *found[] = {find("PyObject_CallNoArgs"), find("PyObject_IsTrue"), find("Py_DecRef"), find("PyErr_Clear")};
     memcpy(&call_object, &found[0], sizeof call_object);
     memcpy(&is_true, &found[1], sizeof is_true);
@@ -270,7 +283,7 @@ int64_t ids_count_cost(void) {
 }
 
 void *ids_count_call(void *callable, void *const *arguments, size_t count_and_flag, void *keywords) {
-    if (on_step) {
+    if (on_step && !is_beginning) {
         size_t at = place_of(callable);
         /* The callback may register functions, but none moves. It says whether this is an execution. */
         if (functions[at].callable) {
@@ -284,7 +297,10 @@ void *ids_count_call(void *callable, void *const *arguments, size_t count_and_fl
                 int64_t before = furthest;
                 int is_turn = is_after || takes_over(at);
                 furthest = number;
-                if (begin_step(callable, number, is_turn)) {
+                is_beginning = 1;
+                int has_begun = begin_step(callable, number, is_turn);
+                is_beginning = 0;
+                if (has_begun) {
                     if (is_after) fall_back(at, number);
                     count(at, number + 1);
                     put_in_front(at, now_ns);

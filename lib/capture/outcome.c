@@ -96,7 +96,8 @@ static int64_t count_runs(const struct ids_seen *seen, int64_t files) {
     return runs;
 }
 
-/* ---- the steps that were caught: of the first process with a file; the others of a launch do the same steps ---- */
+/* ---- the steps that were caught: of the first process with a file; the others of a launch mostly do the same
+ * steps ---- */
 
 static const char *source_words(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
     if (!process->steps_source) return "";
@@ -112,26 +113,78 @@ static const char *source_words(struct ids_outcome_work *outcome, const struct i
     return ids_outcome_text(outcome, annotated ? " (annotation '%s')" : " (executions of %s)", process->steps_name);
 }
 
-static const char *steps_text(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
-    char steps[256] = "";
+/* "50-54, 150-154" to `text`; 0: no window of the process has steps. */
+static size_t put_ranges(const struct ids_seen_process *process, char *text, size_t size, int64_t *ret_most) {
     size_t used = 0, shown = 0;
-    int64_t most = 0;
+    text[0] = '\0';
+    *ret_most = 0;
     for (size_t w = 0; w < process->window_count; w++) {
         const struct ids_seen_window *window = &process->windows[w];
         if (window->fate != IDS_SEEN_WRITTEN || window->first_step < 0) continue;
         if (++shown > STEPS_SHOWN) continue;
         const char *between = used ? ", " : "";
         int length = window->first_step == window->last_step
-                         ? snprintf(steps + used, sizeof steps - used, "%s%lld", between, (long long)window->first_step)
-                         : snprintf(steps + used, sizeof steps - used, "%s%lld-%lld", between,
-                                    (long long)window->first_step, (long long)window->last_step);
+                         ? snprintf(text + used, size - used, "%s%lld", between, (long long)window->first_step)
+                         : snprintf(text + used, size - used, "%s%lld-%lld", between, (long long)window->first_step,
+                                    (long long)window->last_step);
         used += (size_t)length;
-        if (window->steps > most) most = window->steps;
+        if (window->steps > *ret_most) *ret_most = window->steps;
     }
+    if (shown > STEPS_SHOWN) snprintf(text + used, size - used, " and %zu more", shown - STEPS_SHOWN);
+    return shown;
+}
+
+static int have_common_step(const struct ids_seen_window *a, const struct ids_seen_window *b) {
+    return b->fate == IDS_SEEN_WRITTEN && a->first_step <= b->last_step && b->first_step <= a->last_step;
+}
+
+/* Whether the process has steps of the same kind in its windows, and none of those of the other. */
+static int is_elsewhere(const struct ids_seen_process *process, const struct ids_seen_process *other) {
+    const char *name = process->steps_name, *name_of_other = other->steps_name;
+    size_t windows = 0;
+    if (!name || !name_of_other || strcmp(name, name_of_other) != 0) return 0;
+    for (size_t w = 0; w < process->window_count; w++) {
+        const struct ids_seen_window *window = &process->windows[w];
+        if (window->fate != IDS_SEEN_WRITTEN || window->first_step < 0) continue;
+        windows++;
+        for (size_t o = 0; o < other->window_count; o++) {
+            if (have_common_step(window, &other->windows[o])) return 0;
+        }
+    }
+    return windows > 0;
+}
+
+static const char *of_whom(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    return process->rank >= 0 ? ids_outcome_text(outcome, " of rank %lld", (long long)process->rank)
+                              : ids_outcome_text(outcome, " of process %lld", (long long)process->pid);
+}
+
+/* " of rank 0, 273-276 of rank 1": where the ranks were at other steps when their windows opened. */
+static const char *elsewhere_text(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    const struct ids_seen *seen = outcome->record->seen;
+    const char *text = of_whom(outcome, process);
+    char steps[256];
+    size_t found = 0;
+    int64_t most;
+    for (size_t i = 0; i < seen->count; i++) {
+        const struct ids_seen_process *other = &seen->processes[i];
+        if (other == process || !is_elsewhere(other, process) || ++found >= STEPS_SHOWN) continue;
+        put_ranges(other, steps, sizeof steps, &most);
+        text = ids_outcome_text(outcome, "%s, %s%s", text, steps, of_whom(outcome, other));
+    }
+    if (found >= STEPS_SHOWN)
+        text = ids_outcome_text(outcome, "%s, and others of %zu more", text, found - (STEPS_SHOWN - 1));
+    return found ? text : "";
+}
+
+static const char *steps_text(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    char steps[256];
+    int64_t most;
+    size_t shown = put_ranges(process, steps, sizeof steps, &most);
     if (!shown) return NULL;
-    if (shown > STEPS_SHOWN) snprintf(steps + used, sizeof steps - used, " and %zu more", shown - STEPS_SHOWN);
-    return ids_outcome_text(outcome, "%s %s%s", shown == 1 && most == 1 ? "step" : "steps", steps,
-                            source_words(outcome, process));
+    const char *elsewhere = elsewhere_text(outcome, process);
+    return ids_outcome_text(outcome, "%s %s%s%s", shown == 1 && most == 1 && !*elsewhere ? "step" : "steps", steps,
+                            elsewhere, source_words(outcome, process));
 }
 
 /* ---- why ---- */

@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the windows that lie in the run's folder the one with most steps: ranks that ended early have fewer. */
-static int find_window(const struct ids_seen *seen, const char *folder, size_t length,
-                       struct ids_seen_window *ret_window) {
-    int found = 0;
+/* The windows that lie in the run's folder: one of each rank. */
+struct windows {
+    struct ids_seen_window *at;
+    size_t count;
+    int64_t apart; /* groups of them that have no step in common with each other */
+};
+
+static void find_windows(const struct ids_seen *seen, const char *folder, size_t length, struct windows *windows) {
     for (size_t i = 0; i < seen->count; i++) {
         for (size_t w = 0; w < seen->processes[i].window_count; w++) {
             const struct ids_seen_window *window = &seen->processes[i].windows[w];
@@ -18,22 +22,62 @@ static int find_window(const struct ids_seen *seen, const char *folder, size_t l
             size_t own = slash ? (size_t)(slash - window->path) : 0;
             if (window->fate != IDS_SEEN_WRITTEN || window->first_step < 0 || window->steps <= 0) continue;
             if (!own || own > length || strncmp(folder + length - own, window->path, own) != 0) continue;
-            if (found && window->steps <= ret_window->steps) continue;
-            *ret_window = *window;
-            found = 1;
+            windows->at[windows->count++] = *window;
         }
     }
+}
+
+static int by_first(const void *a, const void *b) {
+    const struct ids_seen_window *left = a, *right = b;
+    return (left->first_step > right->first_step) - (left->first_step < right->first_step);
+}
+
+/* The steps of all the windows, which are of ranks at different steps where one opened them at one time: a step of
+ * several ranks is one. Where numbers have gaps, the window with most steps: ranks that ended early have fewer. */
+static void sum_windows(struct windows *windows, struct ids_seen_window *ret_window) {
+    int64_t union_steps = 0, last = -1;
+    int has_gaps = 0;
+    qsort(windows->at, windows->count, sizeof *windows->at, by_first);
+    *ret_window = windows->at[0];
+    for (size_t i = 0; i < windows->count; i++) {
+        const struct ids_seen_window *window = &windows->at[i];
+        int64_t from = window->first_step > last ? window->first_step : last + 1;
+        if (window->steps > ret_window->steps) *ret_window = *window;
+        has_gaps |= window->last_step - window->first_step != window->steps - 1;
+        windows->apart += window->first_step > last;
+        if (window->last_step < from) continue;
+        union_steps += window->last_step - from + 1;
+        last = window->last_step;
+    }
+    if (has_gaps) windows->apart = 1;
+    if (has_gaps || windows->count < 2) return;
+    ret_window->steps = union_steps;
+    ret_window->first_step = windows->at[0].first_step;
+    ret_window->last_step = last;
+}
+
+static int find_window(const struct ids_seen *seen, const char *folder, size_t length, int64_t *ret_apart,
+                       struct ids_seen_window *ret_window) {
+    size_t all = 0;
+    for (size_t i = 0; i < seen->count; i++) all += seen->processes[i].window_count;
+    struct windows windows = {.at = calloc(all + 1, sizeof *windows.at)};
+    if (windows.at) find_windows(seen, folder, length, &windows);
+    int found = windows.count > 0;
+    if (found) sum_windows(&windows, ret_window);
+    *ret_apart = windows.apart;
+    free(windows.at);
     return found;
 }
 
 /* What capture said of the window that the run is. */
-static int captured(const struct ids_run_files *run, struct ids_seen *seen, struct ids_seen_window *ret_window) {
+static int captured(const struct ids_run_files *run, struct ids_seen *seen, int64_t *ret_apart,
+                    struct ids_seen_window *ret_window) {
     struct ids_error ignored = IDS_ERROR_INIT;
     const char *path = run->file_count && !run->files[0].archive ? run->files[0].path : NULL;
     const char *end = path ? strstr(path, "/plugins/profile/") : NULL, *slash = path ? strrchr(path, '/') : NULL;
     char *session = end ? strndup(path, (size_t)(end - path)) : NULL;
     int found = session && !ids_seen_read(session, seen, &ignored) &&
-                find_window(seen, path, (size_t)(slash - path), ret_window);
+                find_window(seen, path, (size_t)(slash - path), ret_apart, ret_window);
     free(session);
     return found;
 }
@@ -68,9 +112,10 @@ static int is_by_step(const char *by) {
 }
 
 /* A window that opened inside of a step may show the end of that one, and one that closed inside of a step may not show
- * the one that was begun: what is cut is the whole difference. */
-static int is_cut(const struct ids_seen_window *window, const struct shown *shown, int has_numbers) {
-    int64_t before = !is_by_step(window->opened_by) || shown->running >= 0, after = !is_by_step(window->closed_by);
+ * the one that was begun: what is cut is the whole difference. So may each of the ranks that are apart. */
+static int is_cut(const struct ids_seen_window *window, const struct shown *shown, int64_t apart, int has_numbers) {
+    int64_t before = apart * (!is_by_step(window->opened_by) || shown->running >= 0),
+            after = apart * !is_by_step(window->closed_by);
     if (shown->count > window->steps + before || shown->count < window->steps - after || !shown->count) return 0;
     if (!has_numbers || shown->first < 0) return 1;
     return shown->first <= window->first_step && shown->first >= window->first_step - before &&
@@ -102,11 +147,12 @@ const char *ids_captured_steps_differ(const struct ids_run_files *run, struct id
     struct ids_seen seen = {0};
     struct ids_seen_window window = {0};
     const char *text = NULL;
+    int64_t apart = 1;
     if (shown.count < 0 || run->number) return NULL;
-    int found = captured(run, &seen, &window);
+    int found = captured(run, &seen, &apart, &window);
     for (size_t i = 0; i < seen.count; i++)
         is_annotated &= seen.processes[i].steps_source && !strcmp(seen.processes[i].steps_source, "annotation");
-    if (found && differ(&window, &shown, is_annotated) && !is_cut(&window, &shown, is_annotated))
+    if (found && differ(&window, &shown, is_annotated) && !is_cut(&window, &shown, apart, is_annotated))
         text = ids_report_text(
             report, "capture counted %s (%lld to %lld) in this window, and the profile shows %s%s%s",
             IDS_COUNTED(window.steps, "step"), (long long)window.first_step, (long long)window.last_step,
@@ -151,9 +197,9 @@ static void describe_turn(const struct ids_run_files *run, struct ids_report *re
     const struct ids_value *name = ids_report_find_property(report, "steps.annotation");
     struct ids_seen seen = {0};
     struct ids_seen_window window = {0};
-    int64_t every;
+    int64_t every, apart;
     if (run->number || !name || name->missing || !name->text || strncmp(name->text, "call of ", 8) != 0) return;
-    const char *turn = captured(run, &seen, &window) ? ids_seen_turn(&seen.processes[0], &every) : NULL;
+    const char *turn = captured(run, &seen, &apart, &window) ? ids_seen_turn(&seen.processes[0], &every) : NULL;
     if (turn)
         ids_report_property(report, "turn",
                             ids_text_value(ids_report_text(

@@ -76,6 +76,13 @@ same('as many, and others', said(run('others', (FILE, 6, 1, 6), source='annotati
 same('as many annotated ones', said(run('annotated', (FILE, 6, 0, 5), by='time', source='annotation')), [])
 same('numbers that capture counted by itself', said(run('counted', (FILE, 6, 1, 6), source='executions')), [])
 same('of ranks the one with most steps', said(run('ranks', (FILE, 2, 0, 1), (FILE, 6, 0, 5))), [])
+# Ranks whose windows one trigger opened at different steps.
+same('of ranks that are apart those of all', said(run('apart', (FILE, 3, 0, 2), (FILE, 3, 3, 5), source='executions')), [])
+same('of ranks that overlap each once', said(run('overlap', (FILE, 4, 2, 5), (FILE, 4, 0, 3), source='annotation')), [])
+same('each of them may be cut', said(run('cut_apart', (FILE, 2, 1, 2), (FILE, 2, 4, 5), opened='trigger', source='executions')), [])
+same('of ranks that are apart too few', said(run('too_few', (FILE, 2, 0, 1), (FILE, 2, 4, 5), source='executions')),
+     ['capture counted 4 steps (0 to 5) in this window, and the profile shows 6 steps (0 to 5)'])
+same('of ranks with gaps in their numbers the one with most', said(run('gaps', (FILE, 4, 0, 6), (FILE, 6, 0, 10))), [])
 broken = run('broken', (FILE, 5, 1, 5))
 (broken / '.idsprof' / 'h.7.hello').write_bytes(b'\xff{"event":"written","steps":\n' * 3)
 same('messages that are none', said(broken), [])

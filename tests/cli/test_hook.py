@@ -245,9 +245,9 @@ def harms_nothing():
 
 def counts():
     """The steps that calls of functions begin, by the library that counts them: functions of one place that come one after the other are one."""
-    library, steps = ctypes.PyDLL(os.environ['IDS_BUILD_DIR'] + '/lib/idsprof/libidsprof_agent.so'), []
+    library, steps, meanwhile = ctypes.PyDLL(os.environ['IDS_BUILD_DIR'] + '/lib/idsprof/libidsprof_agent.so'), [], []
     called = ctypes.PYFUNCTYPE(ctypes.c_void_p, *(ctypes.c_void_p,) * 4)(lambda *arguments: None)
-    begins = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(lambda function, number: steps.append((function, number)) or 1)
+    begins = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(lambda function, number: steps.append((function, number)) or [act() for act in meanwhile] and 1 or 1)
     library.ids_count_begin.argtypes, library.ids_count_call.argtypes = (ctypes.c_void_p,) * 3, (ctypes.c_void_p,) * 4
     library.ids_count_follow.argtypes = ctypes.c_void_p, ctypes.c_int
     library.ids_count_begin(ctypes.cast(called, ctypes.c_void_p), ctypes.cast(begins, ctypes.c_void_p), None)
@@ -329,6 +329,37 @@ def counts():
     same('and the loop goes on', played('tt'), 'tt')
     library.ids_count_evaluates(over['t'])
     same('what trains is the loop though it was called less', played('uuuu'), 'uu')
+
+    # The callback may wait, as where it opens a window: what other threads call meanwhile is of that step.
+    def call_on_thread(then=lambda: None):
+        def calls_on():
+            for _ in range(3 if len(steps) < 9 else 0):
+                library.ids_count_call(over['u'], None, 0, None)
+            then()
+        thread = threading.Thread(target=calls_on)
+        thread.start()
+        thread.join()
+
+    def fork():
+        child = os.fork()
+        if not child:
+            del steps[:], meanwhile[:]
+            for _ in range(2):
+                library.ids_count_call(over['u'], None, 0, None)
+            os._exit(len(steps))
+        forked.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    forked = []
+    library.ids_count_call(over['u'], None, 0, None)
+    first = steps[-1][1]
+    del steps[:]
+    meanwhile.append(call_on_thread)
+    for _ in range(3):
+        library.ids_count_call(over['u'], None, 0, None)
+    same('calls of other threads while a step begins are of that step', [number for _, number in steps], [first + 1, first + 2, first + 3])
+    meanwhile[:] = [lambda: call_on_thread(fork)]
+    library.ids_count_call(over['u'], None, 0, None)
+    same('a child of which a thread forks then counts on', forked, [1])
+    meanwhile[:] = []
     library.ids_count_end()
 
 

@@ -46,7 +46,7 @@ def check_by(path):
             continue
         rows = table(json.loads(run('--by', which, '--json', path).stdout), name)
         for row in rows:
-            parts = {key: value for key, value in row.items() if key not in (which, 'time')}
+            parts = {key: value for key, value in row.items() if key not in (which, 'time', 'host')}
             check(sum(picoseconds(value) for value in parts.values() if value is not None) == picoseconds(row['time']),
                   f'{path.name}: {which} {row[which]}: accounts do not sum to the time', row)
             used = {key for key, value in parts.items() if value is not None}
@@ -59,6 +59,13 @@ def check_by(path):
     check(len(lines) == len(table(whole, 'ledger')) and lines[0]['account'] == table(whole, 'ledger')[0]['account'], f'{path.name}: by culprit')
     text = run('--by', 'device', path).stdout
     check('ACCOUNTS BY DEVICE' in text and 'host overhead' not in text, f'{path.name}: text', text)
+
+
+def check_hosts(path):
+    """Steps of hosts that have none in common are no sequence: those of one host stand together, and say whose they are."""
+    rows = table(json.loads(run('--by', 'step', '--json', path).stdout), 'accounts_by_step')
+    wanted = [('a', step) for step in range(4)] + [('b', step) for step in range(100, 104)]
+    check([(row['host'], row['step']) for row in rows] == wanted, f'{path.name}: hosts of steps', rows)
 
 
 def check_explain(path):
@@ -145,6 +152,7 @@ check_zeros()
 check_python()
 check_known()
 check_line_of_evidence()
+check_hosts(SOURCE / "testdata" / "mini" / "steps_not_in_common.mini")
 check_refused()
 for failure in failures:
     print('FAIL:', failure[:1000])

@@ -76,6 +76,20 @@ def request(number):
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     print(sum(pool.map(request, range(60))) > 0)
 ''')
+THREADS = ROOT / 'threads.py'
+THREADS.write_text('''import threading, time, jax, jax.numpy as jnp
+x = jnp.ones((80, 80))
+def work(number):
+    f = jax.jit(lambda x: jnp.sin(x) * number) if number else answer
+    for i in range(150):
+        f(x).block_until_ready()
+        time.sleep(.001)
+answer = jax.jit(lambda x: jnp.tanh(x @ x))
+threads = [threading.Thread(target=work, args=(number,)) for number in (0, 0, 1, 2)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(True)
+''')
 # A loop of 12 ms a step, and what is called more often: before it, in each epoch, or several times a turn.
 TRAINS = '''import sys, time, jax, jax.numpy as jnp
 @jax.jit
@@ -187,6 +201,14 @@ def server():
     check('threads of a server: what they do', 'serialise' in live.idsprof('report', run.folder).stdout.partition('WHAT TO DO')[2])
 
 
+def threads():
+    run = capture(['-s', 40, '-k', 10], program=THREADS)
+    check('threads: the program is as it was', (run.code, run.out) == (0, 'True\n'), run.err)
+    check('threads: steps follow one another', run.line('caught').startswith('steps 40-49 (executions of <lambda>), 1 window'), run.err)
+    check('threads: capture and report count alike', steps_of_report(run) == ('<lambda>', 10, 40, 49) and not run.line('steps'),
+          (steps_of_report(run), run.err))
+
+
 def called_more_often():
     def often(kind, *options):
         program = ROOT / ('often_%s.py' % kind)
@@ -207,7 +229,7 @@ def called_more_often():
     check('four calls a turn: whole turns', 'apply comes with one of 4 steps (the 4 that are measured are 1 turn)' in words, (run.err, words[:600]))
 
 
-CASES = [called_more_often, pmap, anew, partial, eager, made_anew, disagreement, server]
+CASES = [called_more_often, pmap, anew, partial, eager, made_anew, disagreement, server, threads]
 
 
 def main():

@@ -503,6 +503,18 @@ START_TEST(test_caught) { /* two ranks, one window, in one folder */
     ck_assert_str_eq(outcome.steps, "steps 50-54 (executions of micro; apply comes with one of 4: --step-executable "
                                     "'^apply$' counts turns of the loop)");
     ck_assert_ptr_null(outcome.no_stacks);
+    processes[0].fact_count = 0; /* ranks that were at other steps when one trigger opened their windows */
+    processes[1].steps_name = "micro";
+    windows[1].first_step = 54;
+    windows[1].last_step = 58;
+    find_outcome("torchrun", "x.py");
+    ck_assert_str_eq(outcome.steps, "steps 50-54 (executions of micro)");
+    windows[1].first_step = 55;
+    find_outcome("torchrun", "x.py");
+    ck_assert_str_eq(outcome.steps, "steps 50-54 of rank 0, 55-58 of rank 1 (executions of micro)");
+    processes[1].steps_name = "evaluate";
+    find_outcome("torchrun", "x.py");
+    ck_assert_str_eq(outcome.steps, "steps 50-54 (executions of micro)");
     windows[1].no_stacks = "refused";
     find_outcome("torchrun", "x.py");
     ck_assert_str_eq(outcome.no_stacks, "refused");
