@@ -38,7 +38,8 @@ ids_preload(idsprof_agent MAP collectors/common/agent.map SOURCES
     collectors/common/sampling_pace.c collectors/common/secrets.c collectors/common/session.c collectors/common/spells.c
     collectors/common/stacks.c collectors/common/stacks_plane.c
     collectors/common/window.c collectors/common/xspace_lines.c collectors/common/xspace_out.c
-    collectors/python/annotations.c collectors/python/executions.c collectors/python/signals.c)
+    collectors/python/annotations.c collectors/python/executions.c collectors/python/hidden.c
+    collectors/python/signals.c)
 
 # The Python hook: a link in the build tree, so that what is edited is what runs.
 file(MAKE_DIRECTORY ${IDS_HOME_BUILD})

@@ -5,6 +5,7 @@
  * It runs with the GIL held. No header of Python is needed: objects are addresses, and what is called of Python is of
  * its stable ABI (PEP 384), as the layout of PyMethodDef is. */
 #include "collectors/common/agent.h"
+#include "collectors/python/hidden.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -13,17 +14,9 @@
 
 #pragma weak dlsym /* see collectors/common/glibc.h */
 
-enum { ANNOTATION = 1, METH_VARARGS_AND_KEYWORDS = 3 };
+enum { ANNOTATION = 1 };
 
-/* PyMethodDef */
-struct method {
-    const char *name;
-    void *(*call)(void *self, void *arguments, void *keywords);
-    int flags;
-    const char *doc;
-};
-
-IDS_AGENT_API struct method *ids_count_annotations(void *make, void *tell, void *number_key);
+IDS_AGENT_API struct ids_python_method *ids_count_annotations(void *make, void *tell, void *number_key);
 
 static void *make_annotation, *tell_agent, *step_num; /* the class's own __init__, the hook's, and the keyword */
 
@@ -104,7 +97,8 @@ static void *with_self(void *self, void *arguments) {
 
 static void *annotate(void *self, void *arguments, void *keywords) {
     if (!passes(arguments, keywords)) {
-        void *told = python.call(tell_agent, arguments, keywords);
+        void *hidden = ids_hide_begin(), *told = python.call(tell_agent, arguments, keywords);
+        ids_hide_end(hidden);
         if (!told) return NULL; /* Ctrl-C, which is the program's */
         python.release(told);
     }
@@ -116,9 +110,9 @@ static void *annotate(void *self, void *arguments, void *keywords) {
 
 /* The method for PyDescr_NewMethod: `tell`, which takes what it takes, and then `make`; `tell` only where a window may
  * open or end. The three stay the caller's, for ever. NULL: this Python lacks what it needs. */
-struct method *ids_count_annotations(void *make, void *tell, void *number_key) {
-    static struct method method = {"__init__", annotate, METH_VARARGS_AND_KEYWORDS,
-                                   "__init__($self, name, /, **kwargs)\n--\n\n"};
+struct ids_python_method *ids_count_annotations(void *make, void *tell, void *number_key) {
+    static struct ids_python_method method = {"__init__", annotate, IDS_METH_VARARGS_AND_KEYWORDS,
+                                              "__init__($self, name, /, **kwargs)\n--\n\n"};
     make_annotation = make;
     tell_agent = tell;
     step_num = number_key;

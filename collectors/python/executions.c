@@ -25,6 +25,7 @@
 #include "collectors/common/process.h"
 #include "collectors/common/turns.h"
 #include "collectors/common/window.h"
+#include "collectors/python/hidden.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -240,22 +241,31 @@ void ids_count_end(void) {
 
 /* Whether the call is an execution: 0 while another function is traced. */
 static int asks_python(void) {
-    void *answer = call_object(is_clean);
+    void *hidden = ids_hide_begin(), *answer = call_object(is_clean);
+    ids_hide_end(hidden);
     int clean = answer ? is_true(answer) : -1;
     if (answer) release(answer);
     if (clean < 0) clear_error();
     return clean > 0;
 }
 
+/* Python's part, which the program's profilers do not see. */
+static int tell_python(void *callable, int64_t number) {
+    void *hidden = ids_hide_begin();
+    int is_step = on_step(callable, number);
+    ids_hide_end(hidden);
+    return is_step;
+}
+
 /* The step begins: 1, or 0 where it is none. */
 static int begin_step(void *callable, int64_t number, int is_turn) {
-    if (!is_clean) return on_step(callable, number);
+    if (!is_clean) return tell_python(callable, number);
     int64_t began = passed < COSTS_AT_FIRST || passed % COSTS_AT_FIRST == 0 ? ids_monotonic_ns() : 0;
     if (!asks_python()) return 0;
     if (is_turn) ids_agent_turn(number);
     if (!ids_agent_pass(IDS_STEP_CALL, NULL, number)) {
         if (!is_turn && ids_agent_may_open()) tell_turn();
-        return on_step(callable, number);
+        return tell_python(callable, number);
     }
     if (began) {
         uint64_t place = passed < COSTS_AT_FIRST ? passed : COSTS_AT_FIRST + passed / COSTS_AT_FIRST;

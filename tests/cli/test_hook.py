@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import operator
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -24,7 +25,7 @@ HOOK = SOURCE / 'collectors' / 'python'
 sys.path[:0] = [str(HOOK), str(SOURCE / 'tests' / 'oracle')]
 import xplane_oracle as oracle  # noqa: E402  (found through the line above)
 from _idsprof import idsprof_calls as calls, idsprof_misses as misses, idsprof_monitoring as monitoring, idsprof_plugins as plugins  # noqa: E402
-from _idsprof import idsprof_session as session  # noqa: E402
+from _idsprof import idsprof_hidden as hidden, idsprof_session as session  # noqa: E402
 from _idsprof import idsprof_agent as agent, idsprof_executions as executions, idsprof_steps as steps, idsprof_wrap as wrap, idsprof_xspace as xspace  # noqa: E402
 
 failures = 0
@@ -443,6 +444,73 @@ def steps_of_a_window():
         same('and is marked in state %d' % state, marked, wanted)
 
 
+def hides():
+    """Profilers and debuggers of the program are told of no function of ours, and of all others. A copy of the library counts anew."""
+    if sys.version_info < (3, 11):
+        return
+    copied = shutil.copy(os.environ['IDS_BUILD_DIR'] + '/lib/idsprof/libidsprof_agent.so', os.environ.get('TMPDIR', '/tmp') + '/hides.so')
+    library, before, seen, begun = ctypes.PyDLL(copied), hidden.library, [], []
+    hidden.library = library
+
+    def ours(value=1):
+        begun.append(value)
+        return inner(value)
+
+    def inner(value):
+        if value < 0:
+            raise KeyError(value)
+        return value
+
+    def theirs(value):
+        return value + 1
+
+    def original(*_arguments):
+        return None
+
+    def clean():
+        return True
+
+    def tell(name, step_num=-1):
+        return inner(1)
+    called = ctypes.PYFUNCTYPE(ctypes.c_void_p, *(ctypes.c_void_p,) * 4)(original)
+    begins = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(lambda function, number: ours(number) >= 0)
+    library.ids_count_begin.argtypes, library.ids_count_call.argtypes = (ctypes.c_void_p,) * 3, (ctypes.c_void_p,) * 4
+    library.ids_count_follow.argtypes = ctypes.c_void_p, ctypes.c_int
+    library.ids_count_begin(ctypes.cast(called, ctypes.c_void_p), ctypes.cast(begins, ctypes.c_void_p), id(clean))
+    library.ids_count_follow(16, -1)
+
+    class Annotation:
+        def __init__(self, name, **more):
+            theirs(1)
+    agent = types.SimpleNamespace(library=library)
+    Annotation.__init__ = steps._in_c(agent, Annotation, Annotation.__init__, tell)
+    call, after, fails = hidden.hidden(ours), hidden.hidden_after(theirs, ours), hidden.hidden(lambda: inner(-1))
+
+    def loop():
+        found = [call(5), after(6), theirs(7)]
+        library.ids_count_call(16, None, 0, None)
+        Annotation('train', step_num=3)
+        try:
+            fails()
+        except KeyError as error:
+            found.append(error.args)
+        theirs(8)
+        return found
+    for way in 'setprofile', 'settrace':
+        del seen[:], begun[:]
+        follow = getattr(sys, way)
+        follow(lambda frame, event, what: seen.append(frame.f_code.co_name) if event == 'call' else None)
+        try:
+            found = loop()
+        finally:
+            follow(None)
+        same('%s: what hidden functions give' % way, (found, begun[:2]), ([5, 7, 8, (-1,)], [5, 7]))
+        same('%s: and that they ran' % way, len(begun), 3)
+        same('%s: what is seen' % way, seen, ['loop', 'theirs', 'theirs', 'original', '__init__', 'theirs', 'theirs'])
+    library.ids_count_end()
+    hidden.library = before
+
+
 @dataclasses.dataclass
 class State:
     w: object
@@ -664,7 +732,7 @@ def opens_at_once():
 
 
 def main():
-    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, annotations, steps_of_a_window, tells_calls_apart, watches, knows_programs,
+    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, annotations, steps_of_a_window, hides, tells_calls_apart, watches, knows_programs,
                  cuts_between_characters, waits, old_pythons_go_on, opens_at_once):
         test()
     print('%d failures' % failures)

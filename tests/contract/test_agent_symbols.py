@@ -45,7 +45,7 @@ if not libraries:
 for library in libraries:
     exported = check(library)
     if library.name == 'libidsprof_agent.so':
-        sources = [SOURCE / 'collectors/common/agent.h', *(SOURCE / 'collectors/python').glob('*.c')]
+        sources = [SOURCE / 'collectors/common/agent.h', *(SOURCE / 'collectors/python').glob('*.[ch]')]
         declared = {name for path in sources for name in re.findall(r'^IDS_AGENT_API .*?(ids_\w+)\(', path.read_text(), re.M)}
         if exported != declared or len(declared) < 10:
             failures.append(f'{library.name} exports {sorted(exported)}, and the sources declare {sorted(declared)}')

@@ -5,7 +5,7 @@ import functools
 import os
 import threading
 
-from . import idsprof_counts as counts
+from . import idsprof_counts as counts, idsprof_hidden
 
 ABI = 1
 PRIORITY_JAX = 20
@@ -85,6 +85,7 @@ class Agent:
     def __init__(self, folder):
         self.home = os.environ.get('IDSPROF_HOME') or os.path.dirname(folder)
         self.library = library = ctypes.CDLL(os.path.join(self.home, 'libidsprof_agent.so'))
+        idsprof_hidden.library = library
         self.step = library.ids_agent_step
         self.step.argtypes, self.step.restype = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int64), None
         self.wants = library.ids_agent_wants

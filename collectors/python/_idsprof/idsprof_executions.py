@@ -18,6 +18,7 @@ import threading
 import time
 
 from .idsprof_agent import CALL, OPENED
+from .idsprof_hidden import hidden_after
 from .idsprof_misses import innermost, is_of_jax, name_of
 
 COSTS, COSTS_LEAST = 1000, 20
@@ -62,6 +63,13 @@ def mapped_function():
     return None
 
 
+def directly(is_clean, core):
+    """What trace_state_clean() asks for its answer, where it does nothing else: each step asks, and a frame of Python takes 50 ns."""
+    ask = getattr(getattr(core, 'trace_ctx', None), 'is_top_level', None)
+    names = getattr(getattr(is_clean, '__code__', None), 'co_names', None)
+    return ask if callable(ask) and names == ('trace_ctx', 'is_top_level') else is_clean
+
+
 class Executions:
     """Counts, from the moment it is made until off() is called or no window can come any more."""
 
@@ -73,7 +81,7 @@ class Executions:
         self.pjit = sys.modules.get('jax._src.pjit')
         core = sys.modules.get('jax._src.core')
         self.make = getattr(self.pjit, '_cpp_pjit', None)
-        self.is_clean = getattr(core, 'trace_state_clean', None)
+        self.is_clean = directly(getattr(core, 'trace_state_clean', None), core)
         if not callable(self.make) or not callable(self.is_clean):
             raise Unknown('this jax makes jitted functions otherwise than known')
         probe = self.make_probe()
@@ -88,7 +96,7 @@ class Executions:
         self.annotation_thread = 0
         self.has_said = self.has_said_turn = False
         self.spent_ns = collections.deque(maxlen=COSTS)     # of the latest steps outside of windows
-        self.pjit._cpp_pjit = self.made
+        self.made = self.pjit._cpp_pjit = hidden_after(self.make, self.note_made)
         Executions.now = self
         if self.pattern:
             self.follow_made_before()
@@ -125,16 +133,14 @@ class Executions:
         self.kept = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(self.step)
         library.ids_count_begin(self.original, ctypes.cast(self.kept, ctypes.c_void_p), id(self.is_clean))      # which self keeps
 
-    def made(self, *args, **kwargs):
-        """Replaces jax's _cpp_pjit, with any arguments."""
-        function = self.make(*args, **kwargs)
+    def note_made(self, function):
+        """After jax's _cpp_pjit has made it."""
         try:
             fun = mapped_function() or function.__wrapped__
             if self.pattern or not is_of_jax(fun):
                 self.follow(function, name_of(fun, '?'), fun)
         except Exception:
             pass
-        return function
 
     def made_ahead(self, executable, *args, **kwargs):
         """Replaces MeshExecutable.create_cpp_call, through which jit(f).lower().compile() is called."""
@@ -260,7 +266,7 @@ class Executions:
         self.library.ids_count_end()
         self.agent.counts_calls(False)
         Executions.now = None
-        if self.pjit._cpp_pjit == self.made:
+        if self.pjit._cpp_pjit is self.made:
             self.pjit._cpp_pjit = self.make
         if self.make_ahead:
             self.ahead.create_cpp_call = self.make_ahead

@@ -16,6 +16,7 @@ import threading
 import time
 
 from .idsprof_awaits import is_of_library
+from .idsprof_hidden import hidden
 
 
 SHORTEST_NS = 1000000           # a shorter one makes no step slow
@@ -29,6 +30,7 @@ class Garbage:
         """spell(thread, begin_ns, end_ns, name) is told of one that no window saw begin, note(took_ns) of each."""
         self.profiler, self.spell, self.note, self.open = profiler, spell, note, None
         self.is_on = self.is_watched = False
+        self.called = hidden(self.noted)
         self.since_ns = 0               # when the one that runs began
 
     def on(self):
@@ -48,11 +50,11 @@ class Garbage:
         self._follow()
 
     def _follow(self):
-        is_wanted, is_there = self.is_on or self.is_watched, self.noted in gc.callbacks
+        is_wanted, is_there = self.is_on or self.is_watched, self.called in gc.callbacks
         if is_wanted and not is_there:
-            gc.callbacks.append(self.noted)
+            gc.callbacks.append(self.called)
         elif is_there and not is_wanted:
-            gc.callbacks.remove(self.noted)
+            gc.callbacks.remove(self.called)
 
     def noted(self, phase, info):
         """Called by the collector, which runs once in a process at a time."""

@@ -15,6 +15,7 @@ import time
 
 from . import idsprof_xspace as xspace
 from .idsprof_agent import listed_thread
+from .idsprof_hidden import hidden
 from .idsprof_misses import Misses
 
 PLANE = '/host:jax.monitoring'
@@ -52,8 +53,8 @@ class Monitoring:
         self.compiled = compiled
         self.pending = threading.local()
         self.span_names = dict(SPANS, **OLD_SPANS)
-        monitoring.register_event_listener(self._moment)
-        monitoring.register_event_duration_secs_listener(self._duration)
+        monitoring.register_event_listener(hidden(self._moment))
+        monitoring.register_event_duration_secs_listener(hidden(self._duration))
 
     # --- listeners: they run inside of jax, so they raise nothing ---
 
