@@ -67,6 +67,7 @@ static int begin(struct parts *parts, struct part *part, struct ids_error *err) 
                                        .strips = ledger->strips};
     part->booking = (struct ids_booking){.analysis = whole->analysis,
                                          .ledger = &part->ledger,
+                                         .visitor = whole->visitor,
                                          .by_step = ids_step_sums_of(whole->analysis),
                                          .counts_steps = whole->counts_steps,
                                          .past = whole->past,
@@ -174,6 +175,9 @@ static int take(struct ids_booking *whole, struct part *part, struct ids_error *
     int failed = !numbers || take_entries(whole, part, numbers) || take_shares(whole->ledger, &part->ledger, numbers) ||
                  take_waits(whole, part, numbers);
     if (!failed) take_gaps(whole, part, numbers);
+    const struct ids_ledger_visitor *visitor = whole->visitor;
+    if (!failed && visitor)
+        failed = visitor->renumber(visitor->context, part->from, part->to, numbers, part->ledger.entry_count);
     free(numbers);
     return failed ? ids_no_memory(err) : 0;
 }
@@ -191,6 +195,7 @@ static void forget(struct ids_booking *whole, uint32_t device) {
     ledger->both_ways_ps[device] = 0;
     busy->gap_count = 0;
     if (whole->past) whole->past[device].count = 0;
+    if (whole->visitor) whole->visitor->forget(whole->visitor->context, device);
 }
 
 static int book_again(struct ids_booking *whole, const struct part *part, struct ids_error *err) {
@@ -220,7 +225,8 @@ static int book_some(struct ids_booking *booking, struct parts *parts, size_t co
 }
 
 static int book_in_parts(struct ids_booking *booking, struct parts *parts, ids_swept_fn *swept, struct ids_error *err) {
-    const size_t at_once = (size_t)ids_jobs() * PARTS_AT_ONCE;
+    /* Who takes findings has much in memory already. */
+    const size_t at_once = (size_t)ids_jobs() * (booking->visitor ? 1 : PARTS_AT_ONCE);
     int code = 0;
     for (size_t count; parts->first < parts->count && !code; parts->first += count) {
         count = parts->count - parts->first < at_once ? parts->count - parts->first : at_once;
@@ -232,8 +238,8 @@ static int book_in_parts(struct ids_booking *booking, struct parts *parts, ids_s
 int ids_book_devices(struct ids_booking *booking, ids_swept_fn *swept, struct ids_error *err) {
     struct parts parts = {.whole = booking};
     int code = 0;
-    /* A visitor gets the intervals of one device after the other. */
-    if (ids_jobs() > 1 && !booking->visitor && cut(&parts)) code = ids_no_memory(err);
+    const int may_be_cut = !booking->visitor || booking->visitor->renumber;
+    if (ids_jobs() > 1 && may_be_cut && cut(&parts)) code = ids_no_memory(err);
     if (!code && parts.count > 1) {
         code = book_in_parts(booking, &parts, swept, err);
     } else {

@@ -133,7 +133,12 @@ static int put_devices(const struct taking *taking) {
     const struct ids_trace *trace = analysis->trace;
     struct ids_findings *findings = taking->findings;
     struct lane *lanes = calloc(trace->track_count + 1, sizeof *lanes);
-    int failed = !lanes;
+    size_t room = 1;
+    for (size_t d = 0; d < trace->device_count; d++)
+        room += trace->devices[d].activity.count + trace->devices[d].async.count;
+    findings->work = ids_vec_new(room, sizeof *findings->work);
+    findings->work_room = findings->work ? room : 0;
+    int failed = !lanes || !findings->work;
     uint32_t b = 0; /* of those that are active, which are in the order of all */
     for (size_t d = 0; d < trace->device_count && !failed; d++) {
         size_t first = findings->work_count;
@@ -270,14 +275,35 @@ static int take_interval(void *context, const struct ids_ledger_interval *interv
         .account = (uint8_t)interval->account,
         .known = (uint8_t)interval->known,
     };
-    return ids_found_intervals_add(&taking->findings->intervals, &found) ? ids_no_memory(err) : 0;
+    return ids_found_intervals_add(&taking->findings->intervals[interval->busy], &found) ? ids_no_memory(err) : 0;
 }
 
-/* They are named in the order in which they came. */
-static void name_interval(void *context, size_t interval, uint32_t entry) {
+/* Those of a device are named in the order in which they came. */
+static void name_interval(void *context, uint32_t busy, size_t interval, uint32_t entry) {
     struct taking *taking = context;
     (void)interval;
-    taking->failed |= ids_found_intervals_name(&taking->findings->intervals, entry);
+    taking->failed |= ids_found_intervals_name(&taking->findings->intervals[busy], entry);
+}
+
+static int renumber(void *context, uint32_t from, uint32_t to, const uint32_t *numbers, size_t count) {
+    const struct taking *taking = context;
+    struct ids_findings *findings = taking->findings;
+    uint32_t *kept = malloc((count + 1) * sizeof *kept);
+    uint32_t **place =
+        kept ? IDS_PUSH(findings->culprit_numbers, findings->culprit_numbers_count, findings->culprit_numbers_room)
+             : NULL;
+    if (!place) {
+        free(kept);
+        return -1;
+    }
+    *place = memcpy(kept, numbers, count * sizeof *kept);
+    for (uint32_t b = from; b < to; b++) findings->intervals[b].culprits = kept;
+    return 0;
+}
+
+static void forget_intervals(void *context, uint32_t busy) {
+    const struct taking *taking = context;
+    ids_found_intervals_done(&taking->findings->intervals[busy]);
 }
 
 int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings *findings,
@@ -287,13 +313,17 @@ int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings 
     if (!taking) return ids_no_memory(err);
     *taking = (struct taking){.analysis = analysis, .findings = findings};
     taking->first_gap = calloc(analysis->busy_count + 1, sizeof *taking->first_gap);
-    if (!taking->first_gap) {
+    *findings = (struct ids_findings){.intervals = calloc(analysis->busy_count + 1, sizeof *findings->intervals),
+                                      .interval_lists = analysis->busy_count};
+    if (!taking->first_gap || !findings->intervals) {
+        free(taking->first_gap);
         free(taking);
+        free(findings->intervals);
+        *findings = (struct ids_findings){0};
         return ids_no_memory(err);
     }
-    *findings = (struct ids_findings){0};
     *ret_taking = (struct ids_findings_taking *)taking;
-    *ret_visitor = (struct ids_ledger_visitor){take_interval, name_interval, taking};
+    *ret_visitor = (struct ids_ledger_visitor){take_interval, name_interval, renumber, forget_intervals, taking};
     return 0;
 }
 

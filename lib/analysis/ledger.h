@@ -87,12 +87,18 @@ struct ids_ledger_longest {
     size_t count;
 };
 
-/* Called in order of time for one device after the other. 0, or a code with *err set. */
+/* Called in order of time for one device after the other; with `renumber`, for several at once, from their threads. 0,
+ * or a code with *err set. */
 struct ids_ledger_visitor {
     int (*interval)(void *context, const struct ids_ledger_interval *interval, struct ids_error *err);
     /* The entry of an interval that the visitor got with IDS_NONE, by its number in the order of the calls. What the
      * awaited device did is known only when all devices are swept. */
-    void (*entry)(void *context, size_t interval, uint32_t entry);
+    void (*entry)(void *context, uint32_t busy, size_t interval, uint32_t entry);
+    /* Devices [from, to) of analysis->busy were swept by themselves: entry e of their intervals is numbers[e] of the
+     * ledger. Intervals have no number in the order of the calls then. 0, or -1 when memory ran out. May be NULL. */
+    int (*renumber)(void *context, uint32_t from, uint32_t to, const uint32_t *numbers, size_t count);
+    /* What came of a device is void: it is swept again. */
+    void (*forget)(void *context, uint32_t busy);
     void *context;
 };
 

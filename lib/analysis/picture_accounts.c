@@ -62,8 +62,9 @@ static int take_interval(void *context, const struct ids_ledger_interval *interv
     return failed ? ids_no_memory(err) : 0;
 }
 
-static void name_interval(void *context, size_t interval, uint32_t entry) {
+static void name_interval(void *context, uint32_t busy, size_t interval, uint32_t entry) {
     struct ids_picture_making *making = context;
+    (void)busy;
     size_t low = 0, high = making->awaited_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -76,7 +77,7 @@ static void name_interval(void *context, size_t interval, uint32_t entry) {
 }
 
 struct ids_ledger_visitor ids_picture_account_visitor(struct ids_picture_making *making) {
-    return (struct ids_ledger_visitor){take_interval, name_interval, making};
+    return (struct ids_ledger_visitor){take_interval, name_interval, NULL, NULL, making};
 }
 
 uint32_t ids_picture_entry(const struct ids_picture_making *making, uint32_t what) {

@@ -545,7 +545,7 @@ static int put_everything(struct putter *putter) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !code; i++)
         code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);
     for (size_t i = 0; i < findings->work_count && !code; i++) code = put_work(putter, i);
-    struct ids_found_cursor cursor = ids_found_cursor_over(&findings->intervals);
+    struct ids_found_cursor cursor = ids_found_cursor_over(findings->intervals, findings->interval_lists);
     for (const struct ids_found_interval *interval; !code && (interval = ids_found_cursor_next(&cursor));)
         code = put_stretch(putter, interval);
     if (!code) code = ids_stretch_rows_end_run(putter->pages->stretches, putter->err);

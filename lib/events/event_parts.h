@@ -52,6 +52,7 @@ struct ids_track_rows {
 /* What tracks share to be put in order. All zeros at first. */
 struct ids_row_sorter {
     struct ids_spill *runs, *ordered; /* made when memory does not do */
+    struct ids_track_rows idle;       /* room of a track that has ended, for the next one */
     struct ids_row *spare;            /* for sorting */
     size_t spare_room;
     struct ids_open_row *stack; /* of the events that are open where the sweep is */
@@ -60,6 +61,10 @@ struct ids_row_sorter {
 
 void ids_row_sorter_done(struct ids_row_sorter *sorter);
 void ids_track_rows_done(struct ids_track_rows *track);
+/* Before a track's first row; so many are likely to come, 0 if unknown. It takes the room of one that has ended. */
+void ids_track_rows_begin(struct ids_track_rows *track, struct ids_row_sorter *sorter, size_t likely);
+/* As ids_track_rows_done, but the next track may have its room. */
+void ids_track_rows_end(struct ids_track_rows *track, struct ids_row_sorter *sorter);
 /* `rare` may be NULL; row->rare is set here. */
 int ids_track_rows_add(struct ids_track_rows *track, const struct ids_row *row, const struct ids_row_rare *rare,
                        struct ids_error *err);

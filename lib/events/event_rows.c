@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXTRA_BYTES = 32 << 20 }; /* of stats that no other event shares; more go into a file */
+enum {
+    EXTRA_BYTES = 32 << 20, /* of stats that no other event shares; more go into a file */
+    BYTES_OF_AN_EVENT = 40, /* in a profile, about */
+};
 
 struct host {
     int64_t id, shift_ps;
@@ -27,6 +30,7 @@ struct track {
     struct ids_track_rows rows;
     int64_t id; /* of the table */
     uint32_t plane;
+    size_t likely_rows; /* 0: unknown, or more than there may be in memory */
 };
 
 struct ids_event_rows {
@@ -124,6 +128,8 @@ static int put_track(struct ids_sink *sink, const struct ids_track_info *info, u
     struct track *track = IDS_PUSH(rows->tracks, rows->track_count, rows->track_room);
     if (!track) return ids_no_memory(err);
     *track = (struct track){.id = ++rows->numbers->track, .plane = info->plane};
+    const uint64_t likely = info->bytes / BYTES_OF_AN_EVENT;
+    if (likely < rows->held_most / 2 / sizeof(struct ids_row)) track->likely_rows = (size_t)likely;
     sqlite3_bind_int64(rows->insert_track, 1, track->id);
     sqlite3_bind_int64(rows->insert_track, 2, rows->first_plane + info->plane);
     bind_name(rows, rows->insert_track, 3, info->name);
@@ -171,7 +177,10 @@ static int keep_slice(struct ids_sink *sink, uint32_t track_id, const struct ids
         find_links(rows, slice, &rare);
         has_rare |= rare.arrow != 0;
     }
-    rows->waiting_tracks += !ids_track_rows_count(track);
+    if (!ids_track_rows_count(track)) {
+        rows->waiting_tracks++;
+        ids_track_rows_begin(track, &rows->sorter, rows->tracks[track_id].likely_rows);
+    }
     rows->held += sizeof row + (has_rare ? sizeof rare : 0);
     int code = ids_track_rows_add(track, &row, has_rare ? &rare : NULL, err);
     return !code && rows->held > rows->held_most ? spill(rows, err) : code;
@@ -273,7 +282,7 @@ static int end_track(struct ids_sink *sink, uint32_t track_id, struct ids_error 
     if (!ids_track_rows_count(&track->rows)) return 0;
     rows->held -= ids_track_rows_bytes(&track->rows);
     int code = write_track(rows, track, err);
-    ids_track_rows_done(&track->rows);
+    ids_track_rows_end(&track->rows, &rows->sorter);
     if (--rows->waiting_tracks) return code;
     ids_spill_clear(rows->extra);
     if (rows->sorter.runs) ids_spill_clear(rows->sorter.runs);

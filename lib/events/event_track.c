@@ -11,20 +11,41 @@
 enum {
     ORDERED_BYTES = 16 << 20, /* of merged rows that stay in memory */
     MERGE_BYTES = 16 << 20,   /* for all runs of a track together */
+    IDLE_BYTES = 16 << 20,    /* of rows: more room is not kept from one track to the next */
     RECORD_MOST = sizeof(struct ids_row) + sizeof(struct ids_row_rare),
 };
+
+void ids_track_rows_done(struct ids_track_rows *track) {
+    free(track->rows);
+    free(track->rare);
+    free(track->runs);
+    *track = (struct ids_track_rows){0};
+}
 
 void ids_row_sorter_done(struct ids_row_sorter *sorter) {
     ids_spill_free(sorter->runs);
     ids_spill_free(sorter->ordered);
+    ids_track_rows_done(&sorter->idle);
     free(sorter->spare);
     free(sorter->stack);
     *sorter = (struct ids_row_sorter){0};
 }
 
-void ids_track_rows_done(struct ids_track_rows *track) {
-    free(track->rows);
-    free(track->rare);
+void ids_track_rows_begin(struct ids_track_rows *track, struct ids_row_sorter *sorter, size_t likely) {
+    *track = sorter->idle;
+    sorter->idle = (struct ids_track_rows){0};
+    track->rows = ids_vec_expect(track->rows, &track->room, likely, sizeof *track->rows);
+}
+
+void ids_track_rows_end(struct ids_track_rows *track, struct ids_row_sorter *sorter) {
+    const struct ids_track_rows room = {
+        .rows = track->rows, .rare = track->rare, .room = track->room, .rare_room = track->rare_room};
+    if (room.room <= sorter->idle.room || room.room > IDLE_BYTES / sizeof *room.rows) {
+        ids_track_rows_done(track);
+        return;
+    }
+    ids_track_rows_done(&sorter->idle);
+    sorter->idle = room;
     free(track->runs);
     *track = (struct ids_track_rows){0};
 }

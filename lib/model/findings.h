@@ -72,7 +72,8 @@ struct ids_findings {
     struct ids_found_work *work;       /* by device; in time order, what is beside behind the rest */
     const struct ids_event **launches; /* in the order of work, each once for all that follows on it */
     struct ids_found_host_activity *host_activities; /* by track, in time order */
-    struct ids_found_intervals intervals;            /* by device, in time order; only of active devices */
+    struct ids_found_intervals *intervals;           /* of each active device, in time order */
+    uint32_t **culprit_numbers; /* what the culprits of some of these became; see struct ids_found_intervals */
     struct ids_found_culprit *culprits;
     struct ids_found_device_step *device_steps; /* by device, in time order */
     struct ids_arena texts;
@@ -81,6 +82,7 @@ struct ids_findings {
     size_t device_count, step_count, work_count, work_room, launch_count, launch_room, host_activity_count,
         host_activity_room;
     size_t culprit_count, device_step_count, device_step_room;
+    size_t interval_lists, culprit_numbers_count, culprit_numbers_room;
 };
 
 void ids_findings_done(struct ids_findings *findings);

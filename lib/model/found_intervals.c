@@ -95,14 +95,25 @@ void ids_found_intervals_done(struct ids_found_intervals *intervals) {
     *intervals = (struct ids_found_intervals){0};
 }
 
-struct ids_found_cursor ids_found_cursor_over(const struct ids_found_intervals *intervals) {
-    return (struct ids_found_cursor){.intervals = intervals};
+struct ids_found_cursor ids_found_cursor_over(const struct ids_found_intervals *lists, size_t count) {
+    return (struct ids_found_cursor){.intervals = lists, .end = lists + count};
+}
+
+/* To a list that goes on; 0 when there is none. */
+static int find_list(struct ids_found_cursor *cursor) {
+    while (cursor->intervals < cursor->end && cursor->at == cursor->intervals->length)
+        *cursor = ids_found_cursor_over(cursor->intervals + 1, (size_t)(cursor->end - cursor->intervals) - 1);
+    return cursor->intervals < cursor->end;
+}
+
+static uint32_t renamed(const struct ids_found_intervals *intervals, uint32_t culprit) {
+    return intervals->culprits ? intervals->culprits[culprit] : culprit;
 }
 
 const struct ids_found_interval *ids_found_cursor_next(struct ids_found_cursor *cursor) {
+    if (!find_list(cursor)) return NULL;
     const struct ids_found_intervals *intervals = cursor->intervals;
     struct ids_found_interval *interval = &cursor->interval;
-    if (cursor->at == intervals->length) return NULL;
     const uint8_t *from = intervals->bytes + cursor->at;
     unsigned flags = *from++;
     uint64_t from_ps = (uint64_t)interval->to_ps;
@@ -124,7 +135,7 @@ const struct ids_found_interval *ids_found_cursor_next(struct ids_found_cursor *
     if (flags & HAS_EVENT) interval->event = cursor->event += (uint32_t)unfolded(take(&from));
     interval->culprit = IDS_NONE;
     if (!(flags & UNNAMED))
-        interval->culprit = (uint32_t)take(&from);
+        interval->culprit = renamed(intervals, (uint32_t)take(&from));
     else if (cursor->name < intervals->name_count)
         interval->culprit = intervals->names[cursor->name++];
     cursor->at = (size_t)(from - intervals->bytes);

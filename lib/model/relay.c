@@ -37,6 +37,7 @@ struct ids_relay {
     struct ids_sink sink; /* first, so that the sink is the relay */
     struct ids_sink *target;
     uint32_t planes, names, tracks; /* numbers that were given */
+    uint64_t made_before;           /* batches that were made when the last long track ended */
     int (*last)(void *context, struct ids_error *err);
     void *last_context;
 
@@ -247,11 +248,19 @@ static int relay_slice(struct ids_sink *sink, uint32_t track, const struct ids_s
     return 0;
 }
 
+/* A track that took batches is put in order and written while the reader does what it has to do at its end. */
+static int hand_over_long_track(struct ids_relay *relay, struct ids_error *err) {
+    if (relay->made == relay->made_before) return 0;
+    int code = hand_over(relay, err);
+    relay->made_before = relay->made;
+    return code;
+}
+
 static int relay_track_end(struct ids_sink *sink, uint32_t track, struct ids_error *err) {
     struct entry *entry = add(sink, TRACK_END, 0, err);
     if (!entry) return err->code;
     entry->track = track;
-    return 0;
+    return hand_over_long_track(of(sink), err);
 }
 
 static int relay_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {

@@ -73,8 +73,11 @@ static int tee_slice(struct ids_sink *sink, uint32_t track, const struct ids_sli
     return code ? code : tee->right->ops->slice(tee->right, track, &other, err);
 }
 
+/* The right one first, which may end the track on a thread of its own meanwhile (relay.c). */
 static int tee_track_end(struct ids_sink *sink, uint32_t track, struct ids_error *err) {
-    BOTH(track_end, track);
+    struct ids_tee *tee = of(sink);
+    int code = tee->right->ops->track_end(tee->right, track, err);
+    return code ? code : tee->left->ops->track_end(tee->left, track, err);
 }
 
 static int tee_hlo(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err) {

@@ -37,7 +37,7 @@ START_TEST(all_comes_back) {
     const size_t count = sizeof all / sizeof *all;
     for (size_t i = 0; i < count; i++) put(&all[i]);
     ck_assert_uint_eq(intervals.count, count);
-    struct ids_found_cursor cursor = ids_found_cursor_over(&intervals), third = cursor;
+    struct ids_found_cursor cursor = ids_found_cursor_over(&intervals, 1), third = cursor;
     for (size_t i = 0; i < count; i++) {
         same(ids_found_cursor_next(&cursor), &all[i]);
         if (i == 1) third = cursor;
@@ -57,7 +57,7 @@ START_TEST(some_are_named_later) {
     }
     ck_assert_int_eq(ids_found_intervals_name(&intervals, 70), 0);
     ck_assert_int_eq(ids_found_intervals_name(&intervals, 71), 0);
-    struct ids_found_cursor cursor = ids_found_cursor_over(&intervals);
+    struct ids_found_cursor cursor = ids_found_cursor_over(&intervals, 1);
     const uint32_t wanted[] = {0, 70, 2, 71};
     for (size_t i = 0; i < 4; i++) ck_assert_uint_eq(ids_found_cursor_next(&cursor)->culprit, wanted[i]);
     ids_found_intervals_done(&intervals);
@@ -80,4 +80,37 @@ START_TEST(in_few_bytes) {
 }
 END_TEST
 
-IDS_RUN_SUITE("found_intervals", all_comes_back, some_are_named_later, in_few_bytes)
+static void put_of(struct ids_found_intervals *list, uint32_t device, uint32_t culprit, uint32_t event) {
+    const struct ids_found_interval interval = {
+        .from_ps = 1000 * device, .to_ps = 1000 * device + 7, .culprit = culprit, .event = event, .device = device};
+    ck_assert_int_eq(ids_found_intervals_add(list, &interval), 0);
+}
+
+/* Devices that were swept at once: each list begins anew, and some know their culprits by numbers of their own. */
+START_TEST(lists_follow_one_another) {
+    static const uint32_t culprits[] = {9, 4};
+    struct ids_found_intervals lists[5] = {{0}};
+    put_of(&lists[1], 0, 1, 50);
+    put_of(&lists[1], 0, IDS_NONE, 0);
+    put_of(&lists[2], 1, IDS_NONE, 8);
+    put_of(&lists[2], 1, 0, 9);
+    lists[2].culprits = culprits;
+    ck_assert_int_eq(ids_found_intervals_name(&lists[1], 1), 0);
+    ck_assert_int_eq(ids_found_intervals_name(&lists[2], 0), 0);
+    const struct ids_found_interval wanted[] = {
+        {.to_ps = 7, .culprit = 1, .event = 50},
+        {.to_ps = 7, .culprit = 1},
+        {.from_ps = 1000, .to_ps = 1007, .culprit = 0, .event = 8, .device = 1},
+        {.from_ps = 1000, .to_ps = 1007, .culprit = 9, .event = 9, .device = 1},
+    };
+    struct ids_found_cursor cursor = ids_found_cursor_over(lists, 5);
+    for (size_t i = 0; i < 4; i++) same(ids_found_cursor_next(&cursor), &wanted[i]);
+    ck_assert_ptr_null(ids_found_cursor_next(&cursor));
+    ck_assert_ptr_null(ids_found_cursor_next(&cursor));
+    cursor = ids_found_cursor_over(NULL, 0);
+    ck_assert_ptr_null(ids_found_cursor_next(&cursor));
+    for (size_t i = 0; i < 5; i++) ids_found_intervals_done(&lists[i]);
+}
+END_TEST
+
+IDS_RUN_SUITE("found_intervals", all_comes_back, some_are_named_later, in_few_bytes, lists_follow_one_another)
