@@ -15,7 +15,7 @@
 enum {
     NEAR_KEYS = 4096,      /* keys with a number below are looked up in an array */
     WINDOW = 4096,         /* sets between two looks at whether they repeat */
-    SEEN = 1024,           /* values of a stat that are remembered in a window, to tell new ones */
+    SEEN = 1024,           /* values of a stat that are remembered, to tell new ones */
     WATCHED = 512,         /* stats that may be in sets: 8 KiB each; others are extra at once */
     SETS_BYTES = 48 << 20, /* of sets that are remembered; then all are forgotten, and some are written twice */
     SETS_MOST = 1 << 20,
@@ -24,8 +24,15 @@ enum {
 struct stat {
     uint32_t key;
     uint8_t type, extra, column; /* column: enum ids_link_stat + 1, 0 none */
-    uint32_t uses, fresh;        /* in this window */
+    uint8_t is_used;             /* by an event */
+    uint32_t uses, fresh;        /* by sets that were new in this window */
     uint64_t *seen;              /* SEEN hashes of values */
+};
+
+/* Where the set is that the last event of a name had: most events of a name have the same one. */
+struct hint {
+    size_t at;
+    uint32_t bytes, id; /* id 0: none */
 };
 
 struct set {
@@ -50,6 +57,8 @@ struct ids_event_stats {
     struct set *sets;
     size_t set_count, set_room; /* room is a power of 2 */
     struct ids_buffer set_bytes;
+    struct hint *hints; /* by name */
+    size_t hint_count;
     uint32_t last_set;
     uint32_t window_sets, window_fresh;
     int was_fresh; /* the window before was too */
@@ -162,6 +171,7 @@ static uint32_t stat_of(struct ids_event_stats *stats, const struct ids_arg *arg
 
 static void forget_sets(struct ids_event_stats *stats) {
     memset(stats->sets, 0, stats->set_room * sizeof *stats->sets);
+    if (stats->hints) memset(stats->hints, 0, stats->hint_count * sizeof *stats->hints);
     stats->set_count = 0;
     stats->set_bytes.length = 0;
 }
@@ -208,35 +218,6 @@ static int put_packed(struct ids_event_stats *stats, sqlite3_stmt *statement, in
     return code;
 }
 
-static void judge_window(struct ids_event_stats *stats);
-
-static int intern_set(struct ids_event_stats *stats, size_t count, uint32_t *ret_set, struct ids_error *err) {
-    if (stats->set_count * 2 >= stats->set_room && grow_sets(stats)) return ids_no_memory(err);
-    uint64_t hash = ids_hash_bytes(stats->packed.at, stats->packed.length);
-    struct set *set = find_set(stats, hash);
-    stats->window_sets++;
-    if (set->id) {
-        *ret_set = set->id;
-    } else {
-        if (stats->set_bytes.length + stats->packed.length > SETS_BYTES || stats->set_count >= SETS_MOST) {
-            forget_sets(stats);
-            set = find_set(stats, hash);
-        }
-        if (stats->last_set == UINT32_MAX - 1) return ids_fail(err, IDS_LIMIT, "more than four billion sets of stats");
-        *set = (struct set){hash, stats->set_bytes.length, (uint32_t)stats->packed.length, ++stats->last_set};
-        ids_buffer_put(&stats->set_bytes, stats->packed.at, stats->packed.length);
-        if (stats->set_bytes.failed) return ids_no_memory(err);
-        stats->set_count++;
-        stats->window_fresh++;
-        stats->numbers->set++;
-        *ret_set = set->id;
-        int code = put_packed(stats, stats->insert_set, stats->first_set + set->id - 1, stats->packed.at, count, err);
-        if (code) return code;
-    }
-    if (stats->window_sets == WINDOW) judge_window(stats);
-    return 0;
-}
-
 /* ---- which stats stay in sets ---- */
 
 /* The value in one word: all of a number, the text's number, nothing of what lies outside. */
@@ -245,7 +226,7 @@ static uint64_t word_of(const struct ids_arg *arg) {
     return is_outside(arg) || arg->type == IDS_VALUE_NONE ? 0 : arg->u;
 }
 
-/* Values that are new since the window began, as far as SEEN hashes tell. */
+/* Values that are new, as far as SEEN hashes tell. */
 static int watch(struct stat *stat, const struct ids_arg *arg, const char *chars) {
     if (!stat->seen && !(stat->seen = calloc(SEEN, sizeof *stat->seen))) return -1;
     uint64_t hash = is_outside(arg) ? ids_hash_bytes(chars, arg->length) : ids_key_of(arg->type, word_of(arg));
@@ -256,7 +237,19 @@ static int watch(struct stat *stat, const struct ids_arg *arg, const char *chars
     return 0;
 }
 
-/* When half of the sets were new, stats of which half of the values were new leave. When that happens twice and no stat
+/* What made the set new that is packed. */
+static int watch_packed(struct ids_event_stats *stats, size_t count) {
+    const char *chars = stats->packed.at + count * sizeof(struct ids_arg);
+    for (size_t i = 0; i < count; i++) {
+        struct ids_arg arg;
+        memcpy(&arg, stats->packed.at + i * sizeof arg, sizeof arg);
+        if (watch(&stats->stats[arg.key], &arg, chars)) return -1;
+        if (is_outside(&arg)) chars += arg.length;
+    }
+    return 0;
+}
+
+/* When half of the sets were new, stats of which half of the values in these were new leave. When that happens twice and no stat
  * is to blame, the one with most new values goes. */
 static void judge_window(struct ids_event_stats *stats) {
     int is_fresh = stats->window_fresh * 2 > stats->window_sets;
@@ -276,6 +269,60 @@ static void judge_window(struct ids_event_stats *stats) {
     if (is_fresh && stats->was_fresh && !left && worst) worst->extra = 1;
     stats->was_fresh = is_fresh && !left;
     stats->window_sets = stats->window_fresh = 0;
+}
+
+/* The set that is packed into a free place: the one that was found, or where all are forgotten, another one. */
+static int add_set(struct ids_event_stats *stats, struct set **place, uint64_t hash, size_t count,
+                   struct ids_error *err) {
+    const struct ids_buffer *packed = &stats->packed;
+    if (stats->set_bytes.length + packed->length > SETS_BYTES || stats->set_count >= SETS_MOST) {
+        forget_sets(stats);
+        *place = find_set(stats, hash);
+    }
+    struct set *set = *place;
+    if (stats->last_set == UINT32_MAX - 1) return ids_fail(err, IDS_LIMIT, "more than four billion sets of stats");
+    *set = (struct set){hash, stats->set_bytes.length, (uint32_t)packed->length, ++stats->last_set};
+    ids_buffer_put(&stats->set_bytes, packed->at, packed->length);
+    if (stats->set_bytes.failed || watch_packed(stats, count)) return ids_no_memory(err);
+    stats->set_count++;
+    stats->window_fresh++;
+    stats->numbers->set++;
+    return put_packed(stats, stats->insert_set, stats->first_set + set->id - 1, packed->at, count, err);
+}
+
+static struct hint *hint_of(struct ids_event_stats *stats, uint32_t name) {
+    if (name >= stats->hint_count) {
+        size_t count = (size_t)name + name / 2 + 256;
+        struct hint *grown = realloc(stats->hints, count * sizeof *grown);
+        if (!grown) return NULL;
+        memset(grown + stats->hint_count, 0, (count - stats->hint_count) * sizeof *grown);
+        stats->hints = grown;
+        stats->hint_count = count;
+    }
+    return &stats->hints[name];
+}
+
+static int is_hinted(const struct ids_event_stats *stats, const struct hint *hint) {
+    return hint->id && hint->bytes == stats->packed.length &&
+           !memcmp(stats->set_bytes.at + hint->at, stats->packed.at, hint->bytes);
+}
+
+/* The set of the `count` stats that are packed, which are an event's of that name. */
+static int intern_set(struct ids_event_stats *stats, uint32_t name, size_t count, uint32_t *ret_set,
+                      struct ids_error *err) {
+    struct hint *hint = hint_of(stats, name);
+    if (!hint || (stats->set_count * 2 >= stats->set_room && grow_sets(stats))) return ids_no_memory(err);
+    stats->window_sets++;
+    if (!is_hinted(stats, hint)) {
+        uint64_t hash = ids_hash_bytes(stats->packed.at, stats->packed.length);
+        struct set *set = find_set(stats, hash);
+        int code = set->id ? 0 : add_set(stats, &set, hash, count, err);
+        if (code) return code;
+        *hint = (struct hint){set->at, set->bytes, set->id};
+    }
+    *ret_set = hint->id;
+    if (stats->window_sets == WINDOW) judge_window(stats);
+    return 0;
 }
 
 /* ---- an event ---- */
@@ -303,7 +350,8 @@ static int take_one(struct ids_event_stats *stats, const struct ids_arg *arg, st
     uint32_t number = stat_of(stats, arg);
     if (!number) return ids_no_memory(err);
     struct stat *stat = &stats->stats[number - 1];
-    if (!stat->column && !stat->uses) choose_column(stats, number);
+    if (!stat->is_used) choose_column(stats, number);
+    stat->is_used = 1;
     if (stat->column && !ids_link_has(&rare->links, stat->column - 1)) {
         ids_link_set(&rare->links, stat->column - 1, arg->i);
         return 0;
@@ -313,7 +361,6 @@ static int take_one(struct ids_event_stats *stats, const struct ids_arg *arg, st
         rare->extra_count++;
         return 0;
     }
-    if (watch(stat, arg, arg->chars)) return ids_no_memory(err);
     pack(&stats->packed, arg, number - 1);
     return 0;
 }
@@ -356,7 +403,7 @@ int ids_event_stats_take(struct ids_event_stats *stats, const struct ids_slice *
         if (code) return code;
     }
     *ret_has_rare = ret_rare->links.has || ret_rare->extra_count;
-    return packed ? intern_set(stats, packed, ret_set, err) : 0;
+    return packed ? intern_set(stats, slice->name, packed, ret_set, err) : 0;
 }
 
 int ids_event_stats_put_extra(struct ids_event_stats *stats, int64_t event, const struct ids_row_rare *rare,
@@ -454,5 +501,6 @@ void ids_event_stats_free(struct ids_event_stats *stats) {
     ids_buffer_done(&stats->extra);
     ids_buffer_done(&stats->set_bytes);
     free(stats->sets);
+    free(stats->hints);
     free(stats);
 }
