@@ -251,7 +251,8 @@ static int put_culprits(const struct ids_analysis *analysis, struct ids_findings
         const struct ids_ledger_entry *entry = &ledger->entries[e];
         findings->culprits[findings->culprit_count++] = (struct ids_found_culprit){
             copy_text(findings, ids_strings_text(&ledger->texts, entry->culprit), &failed),
-            copy_text(findings, ids_strings_text(&ledger->texts, entry->where), &failed), entry->account};
+            copy_text(findings, ids_strings_text(&ledger->texts, entry->where), &failed), entry->account,
+            entry->intervals};
     }
     return failed;
 }

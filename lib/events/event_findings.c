@@ -290,6 +290,17 @@ static int put_culprit(struct putter *putter, size_t c) {
     return end_row(putter, putter->insert);
 }
 
+static int begin_stretches(struct putter *putter) {
+    const struct ids_findings *findings = putter->findings;
+    uint64_t *stretches = malloc((findings->culprit_count + 1) * sizeof *stretches);
+    if (!stretches) return ids_no_memory(putter->err);
+    for (size_t c = 0; c < findings->culprit_count; c++) stretches[c] = findings->culprits[c].intervals;
+    int code = ids_stretch_rows_begin_run(putter->pages->stretches, putter->first.culprit + 1, stretches,
+                                          findings->culprit_count, putter->err);
+    free(stretches);
+    return code;
+}
+
 static int put_stretch(struct putter *putter, const struct ids_found_interval *interval) {
     size_t work = putter->findings->devices[interval->device].first_work + interval->event - 1;
     int64_t event = interval->event ? ids_event_ids_get(putter->ids, work).id : 0;
@@ -494,18 +505,21 @@ static int number_before(const uint64_t *a, const uint64_t *b) {
 
 IDS_DEFINE_RUN_MERGE(merge_numbers, uint64_t, number_before)
 
-/* Rows go to the end of their table, which fills its pages. Those that are lost have no row and come first. */
+/* Rows go to the end of their table, which fills its pages. Those that are lost have no row and come first. They were
+ * found nearly in this order. */
 static int order_work(struct putter *putter) {
     size_t count = putter->findings->work_count;
     uint64_t *spare = malloc((count + 1) * sizeof *spare);
     int code = 0;
     putter->order = malloc((count + 1) * sizeof *putter->order);
     if (!spare || !putter->order) code = ids_no_memory(putter->err);
-    for (size_t i = 0; i < count && !code; i++) {
-        int64_t id = row_of_work(putter, &putter->findings->work[i]).id;
+    for (size_t i = 0, placed = 0; placed < count && !code; i++) {
+        size_t number = ids_event_ids_in_order(putter->ids, i);
+        if (number >= count) continue; /* no work */
+        int64_t id = ids_event_ids_get(putter->ids, number).id;
         int64_t row = id ? id - putter->numbers->first_event + 1 : 0;
         if (row > UINT32_MAX) code = ids_fail(putter->err, IDS_LIMIT, "more than four billion events");
-        putter->order[i] = (uint64_t)row << 32 | i;
+        putter->order[placed++] = (uint64_t)row << 32 | number;
     }
     if (!code) merge_numbers(&putter->order, &spare, count);
     free(spare);
@@ -545,6 +559,7 @@ static int put_everything(struct putter *putter) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !code; i++)
         code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);
     for (size_t i = 0; i < findings->work_count && !code; i++) code = put_work(putter, i);
+    if (!code) code = begin_stretches(putter);
     struct ids_found_cursor cursor = ids_found_cursor_over(findings->intervals, findings->interval_lists);
     for (const struct ids_found_interval *interval; !code && (interval = ids_found_cursor_next(&cursor));)
         code = put_stretch(putter, interval);

@@ -26,6 +26,9 @@ struct ids_event_row {
     int64_t id; /* event.id; 0 where the table has no such event, and for NULL */
     int64_t duration_ps;
 };
+/* The requests of events, which are all but those for NULL, about in the order of their rows: the number of request
+ * `place`. */
+size_t ids_event_ids_in_order(const struct ids_event_ids *ids, size_t place);
 struct ids_event_row ids_event_ids_get(const struct ids_event_ids *ids, size_t number);
 void ids_event_ids_free(struct ids_event_ids *ids);
 

@@ -8,6 +8,8 @@
 enum {
     PLACES = 16,         /* stretch_place, and the columns end, kind and event of stretch_block */
     LONG_UNIT_PS = 1000, /* many profilers count nanoseconds */
+    COMMON_SHARE = 1000, /* a culprit of one in so many stretches */
+    SHORT_MOST = 127,    /* the greatest number of one byte */
     DEVICE = 0,
     STEP,
     START,
@@ -20,11 +22,21 @@ enum {
 };
 _Static_assert((int)COLUMNS <= (int)IDS_ROW_COLUMNS_MOST, "row_pages.h");
 
+/* A culprit of the run, and the kind of its last stretch; 0 none yet. */
+struct culprit {
+    int64_t kind;
+    uint32_t what;
+    int is_common;
+};
+
 struct ids_stretch_rows {
     sqlite3 *db;
     struct ids_row_pages *pages;
     struct ids_keymap kinds;        /* of this run: culprit, known and state -> stretch_kind.id */
-    int64_t kind;                   /* the last one, over all runs */
+    int64_t kind, rare_kind;        /* the last ones over all runs: up to SHORT_MOST, and above it */
+    struct culprit *culprits;       /* of this run */
+    int64_t first_culprit;
+    size_t culprit_count;
     struct ids_stretch first, last; /* of the block */
     unsigned count;
     int64_t ends_ps[PLACES], kind_of[PLACES], event_of[PLACES];
@@ -41,6 +53,7 @@ int ids_stretch_rows_new(sqlite3 *db, int fd, struct ids_stretch_rows **ret_rows
     struct ids_stretch_rows *rows = calloc(1, sizeof *rows);
     if (!rows) return ids_no_memory(err);
     rows->db = db;
+    rows->rare_kind = SHORT_MOST;
     int code = ids_row_pages_new(db, fd, "stretch_block", columns, &rows->pages, err);
     if (code) {
         ids_stretch_rows_free(rows);
@@ -50,11 +63,30 @@ int ids_stretch_rows_new(sqlite3 *db, int fd, struct ids_stretch_rows **ret_rows
     return 0;
 }
 
-static int add_kind(struct ids_stretch_rows *rows, const struct ids_stretch *stretch, struct ids_error *err) {
+int ids_stretch_rows_begin_run(struct ids_stretch_rows *rows, int64_t first_culprit, const uint64_t *stretches,
+                               size_t culprits, struct ids_error *err) {
+    uint64_t all = 0;
+    rows->culprits = calloc(culprits + 1, sizeof *rows->culprits);
+    if (!rows->culprits) return ids_no_memory(err);
+    rows->first_culprit = first_culprit;
+    rows->culprit_count = culprits;
+    for (size_t c = 0; c < culprits; c++) all += stretches[c];
+    for (size_t c = 0; c < culprits; c++) rows->culprits[c].is_common = stretches[c] > all / COMMON_SHARE;
+    return 0;
+}
+
+/* A number of one byte where many stretches have it, or all kinds may have one. */
+static int64_t next_kind(struct ids_stretch_rows *rows, const struct culprit *culprit) {
+    const int is_short = rows->culprit_count <= SHORT_MOST / 2 || !culprit || culprit->is_common;
+    return is_short && rows->kind < SHORT_MOST ? ++rows->kind : ++rows->rare_kind;
+}
+
+static int add_kind(struct ids_stretch_rows *rows, const struct ids_stretch *stretch, int64_t kind,
+                    struct ids_error *err) {
     sqlite3_stmt *insert = NULL;
     if (sqlite3_prepare_v2(rows->db, "INSERT INTO stretch_kind VALUES (?,?,?,?)", -1, &insert, NULL) != SQLITE_OK)
         return ids_db_fail(rows->db, err);
-    sqlite3_bind_int64(insert, 1, ++rows->kind);
+    sqlite3_bind_int64(insert, 1, kind);
     sqlite3_bind_int64(insert, 2, stretch->culprit);
     sqlite3_bind_int(insert, 3, stretch->known);
     sqlite3_bind_int(insert, 4, stretch->state);
@@ -64,15 +96,23 @@ static int add_kind(struct ids_stretch_rows *rows, const struct ids_stretch *str
 
 static int find_kind(struct ids_stretch_rows *rows, const struct ids_stretch *stretch, int64_t *ret_kind,
                      struct ids_error *err) {
-    uint64_t what = (uint64_t)stretch->state << 8 | stretch->known;
+    const size_t place = (size_t)(stretch->culprit - rows->first_culprit);
+    struct culprit *culprit = place < rows->culprit_count ? &rows->culprits[place] : NULL;
+    const uint32_t what = (uint32_t)stretch->state << 8 | stretch->known;
+    if (culprit && culprit->kind && culprit->what == what) {
+        *ret_kind = culprit->kind;
+        return 0;
+    }
     uint64_t *kind = ids_keymap_at(&rows->kinds, ids_key_of((uint64_t)stretch->culprit, what));
     if (!kind) return ids_no_memory(err);
     if (!*kind) {
-        int code = add_kind(rows, stretch, err);
+        const int64_t number = next_kind(rows, culprit);
+        int code = add_kind(rows, stretch, number, err);
         if (code) return code;
-        *kind = (uint64_t)rows->kind;
+        *kind = (uint64_t)number;
     }
     *ret_kind = (int64_t)*kind;
+    if (culprit) *culprit = (struct culprit){*ret_kind, what, culprit->is_common};
     return 0;
 }
 
@@ -125,6 +165,9 @@ int ids_stretch_rows_put(struct ids_stretch_rows *rows, const struct ids_stretch
 
 int ids_stretch_rows_end_run(struct ids_stretch_rows *rows, struct ids_error *err) {
     ids_keymap_done(&rows->kinds);
+    free(rows->culprits);
+    rows->culprits = NULL;
+    rows->culprit_count = 0;
     return end_block(rows, err);
 }
 
@@ -136,5 +179,6 @@ void ids_stretch_rows_free(struct ids_stretch_rows *rows) {
     if (!rows) return;
     ids_row_pages_free(rows->pages);
     ids_keymap_done(&rows->kinds);
+    free(rows->culprits);
     free(rows);
 }

@@ -19,6 +19,9 @@ struct ids_stretch_rows;
 
 /* `fd` and `db` as for ids_row_pages_new; the tables are there and empty. */
 int ids_stretch_rows_new(sqlite3 *db, int fd, struct ids_stretch_rows **ret_rows, struct ids_error *err);
+/* Before those of a run: its culprits from `first_culprit` on, and how many stretches each has, about. */
+int ids_stretch_rows_begin_run(struct ids_stretch_rows *rows, int64_t first_culprit, const uint64_t *stretches,
+                               size_t culprits, struct ids_error *err);
 int ids_stretch_rows_put(struct ids_stretch_rows *rows, const struct ids_stretch *stretch, struct ids_error *err);
 /* The stretches of a run are all there: those of another one share nothing with them. */
 int ids_stretch_rows_end_run(struct ids_stretch_rows *rows, struct ids_error *err);

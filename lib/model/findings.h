@@ -41,6 +41,7 @@ struct ids_found_work {
 struct ids_found_culprit {
     struct ids_text culprit, where; /* length 0 unknown; in memory of the findings */
     uint8_t account;
+    uint64_t intervals; /* that it has, about */
 };
 
 /* What a host thread did: compiling, waiting, staging, feeding, marking steps. Stalls inside ops are not here: their
