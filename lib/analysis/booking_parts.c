@@ -7,6 +7,7 @@
  */
 #include "lib/analysis/booking.h"
 
+#include "lib/base/memory.h"
 #include "lib/base/parallel.h"
 #include "lib/base/vec.h"
 
@@ -225,12 +226,15 @@ static int book_some(struct ids_booking *booking, struct parts *parts, size_t co
 }
 
 static int book_in_parts(struct ids_booking *booking, struct parts *parts, ids_swept_fn *swept, struct ids_error *err) {
-    /* Who takes findings has much in memory already. */
-    const size_t at_once = (size_t)ids_jobs() * (booking->visitor ? 1 : PARTS_AT_ONCE);
+    /* Who takes findings has much in memory already: fewer at once, and what they have freed goes back, for allocators
+     * keep it by thread. */
+    const int is_tight = booking->visitor != NULL;
+    const size_t at_once = (size_t)ids_jobs() * (is_tight ? 1 : PARTS_AT_ONCE);
     int code = 0;
     for (size_t count; parts->first < parts->count && !code; parts->first += count) {
         count = parts->count - parts->first < at_once ? parts->count - parts->first : at_once;
         code = book_some(booking, parts, count, swept, err);
+        if (is_tight) ids_memory_give_back();
     }
     return code;
 }
