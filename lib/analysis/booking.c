@@ -249,10 +249,9 @@ static int book_block(struct ids_booking *booking, const struct ids_timeline *ti
 int ids_book_turns(struct ids_booking *booking, const struct ids_timeline *timeline, size_t *turn, int64_t to_ps,
                    struct ids_error *err) {
     struct ids_ledger_interval *pending = &booking->pending;
-    const int is_summed = timeline == booking->turn_sums->timeline && !booking->visitor; /* who gets each turn */
-    struct ids_turn_sums *sums = is_summed ? booking->turn_sums : NULL;
+    struct ids_turn_sums *sums = timeline == booking->turn_sums->timeline ? booking->turn_sums : NULL;
     const uint16_t state = booking->stretch->state | IDS_IS_IN_WINDOW;
-    if (pending->event || pending->state != state || pending->step != booking->step) return 0;
+    if (booking->visitor || pending->event || pending->state != state || pending->step != booking->step) return 0;
     if (pending->to_ps < booking->least_ps) return 0;
     if (to_ps > booking->most_ps) to_ps = booking->most_ps;
     const int64_t from_ps = pending->to_ps;
@@ -272,8 +271,7 @@ int ids_book_turns(struct ids_booking *booking, const struct ids_timeline *timel
         if (pending->entry == found.number - 1u && pending->known == known_of(found)) {
             pending->to_ps = until_ps;
         } else {
-            int code = ids_book_pending(booking, err);
-            if (code) return code;
+            if (sum_up(booking, pending)) return ids_no_memory(err);
             put_turn(pending, found, pending->to_ps, until_ps);
         }
     }

@@ -125,7 +125,7 @@ static inline int ids_book(struct ids_booking *booking, struct ids_ledger_interv
 }
 /* Turns of a thread from number *turn on, which begins where the last interval ends, in the same stretch: those that
  * end until `to_ps`, whose entry is known (of_turn), and that nothing cuts. *turn becomes the first that was not taken.
- * It is what ids_book would do with each, but no interval is made of them. */
+ * It is what ids_book would do with each, but no interval is made of them where nobody gets any. */
 int ids_book_turns(struct ids_booking *booking, const struct ids_timeline *timeline, size_t *turn, int64_t to_ps,
                    struct ids_error *err);
 /* Sums up one of the step at `place` that nothing cuts and nothing makes grow. */

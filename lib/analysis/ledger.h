@@ -97,7 +97,7 @@ struct ids_ledger_visitor {
     /* Devices [from, to) of analysis->busy were swept by themselves: entry e of their intervals is numbers[e] of the
      * ledger. Intervals have no number in the order of the calls then. 0, or -1 when memory ran out. May be NULL. */
     int (*renumber)(void *context, uint32_t from, uint32_t to, const uint32_t *numbers, size_t count);
-    /* What came of a device is void: it is swept again. */
+    /* With `renumber`: what came of a device is void, it is swept again. */
     void (*forget)(void *context, uint32_t busy);
     void *context;
 };

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""--jobs: any number of threads reports the same, byte for byte, and says the same of what is wrong.
+"""--jobs: any number of threads reports the same, byte for byte, and says the same of what is wrong; their databases
+of all events are the same too.
 
 Profiles of testdata; made ones in which every thing that tracks have in common is met first on another track than the first; damaged
 ones; and one above the memory that a report may take. Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SANITIZE.
@@ -30,6 +31,14 @@ def report(path, jobs, limit=None, of=resource.RLIMIT_DATA):
     return done.returncode, done.stdout, done.stderr
 
 
+def database(path, jobs):
+    """Its bytes, if there is one."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / 'run.db'
+        done = subprocess.run([IDSPROF, 'import', '--quiet', f'--jobs={jobs}', str(path), '-o', str(made)], capture_output=True, timeout=300)
+        return done.returncode, done.stderr, made.read_bytes() if made.exists() else b''
+
+
 def compare(path, what, status=None, has=b'', **limited):
     one = report(path, 1, **limited)
     if status is not None and one[0] != status:
@@ -39,6 +48,8 @@ def compare(path, what, status=None, has=b'', **limited):
     for jobs in 2, 16:
         if report(path, jobs, **limited) != one:
             failures.append(f'{what}: {jobs} jobs say something else than one')
+    if not limited and len({database(path, jobs) for jobs in (1, 2, 16)}) > 1:
+        failures.append(f'{what}: databases differ by the number of jobs')
 
 
 # ---- made profiles ----

@@ -56,8 +56,9 @@ static inline int hear(void *context, const struct ids_ledger_interval *interval
     return 0;
 }
 
-static inline void hear_entry(void *context, size_t interval, uint32_t entry) {
+static inline void hear_entry(void *context, uint32_t busy, size_t interval, uint32_t entry) {
     (void)context;
+    (void)busy;
     for (size_t i = 0; i < said_count; i++) {
         if (said[i].number == interval) said[i].entry = entry;
     }
@@ -76,7 +77,8 @@ static inline int make_with(const char *text, enum ids_window_mode window, int64
     if (!code) code = ids_busy_make(&analysis, &err);
     if (!code) code = ids_steps_trim(&analysis, &err);
     said_count = visited = 0;
-    if (!code) code = ids_ledger_make(&analysis, &(struct ids_ledger_visitor){hear, hear_entry, NULL}, NULL, &err);
+    const struct ids_ledger_visitor visitor = {.interval = hear, .entry = hear_entry};
+    if (!code) code = ids_ledger_make(&analysis, &visitor, NULL, &err);
     return code;
 }
 

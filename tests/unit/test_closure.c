@@ -198,8 +198,9 @@ static int hear(void *context, const struct ids_ledger_interval *interval, struc
     return 0;
 }
 
-static void hear_entry(void *context, size_t interval, uint32_t entry) {
+static void hear_entry(void *context, uint32_t busy, size_t interval, uint32_t entry) {
     (void)context;
+    (void)busy;
     (void)interval;
     ck_assert_uint_lt(entry, analysis.ledger.entry_count);
 }
@@ -306,11 +307,44 @@ static char *report_by(unsigned jobs, const struct ids_trace *trace, const struc
     return json;
 }
 
+/* Its findings: each interval with its culprit, and the gaps. The caller frees it. */
+static char *findings_by(unsigned jobs, const struct ids_trace *trace, const struct ids_params *params) {
+    struct ids_report report;
+    struct ids_findings findings;
+    ids_report_init(&report);
+    ids_jobs_set(jobs, 0);
+    ck_assert_msg(!ids_analyze_events(trace, params, &report, &findings, &err), "%s", err.text);
+    ids_jobs_set(1, 0);
+    char *told_of;
+    size_t length;
+    FILE *out = open_memstream(&told_of, &length);
+    ck_assert_ptr_nonnull(out);
+    struct ids_found_cursor cursor = ids_found_cursor_over(findings.intervals, findings.interval_lists);
+    for (const struct ids_found_interval *interval; (interval = ids_found_cursor_next(&cursor));) {
+        ck_assert_uint_lt(interval->culprit, findings.culprit_count);
+        const struct ids_found_culprit *culprit = &findings.culprits[interval->culprit];
+        ck_assert_uint_eq(culprit->account, interval->account);
+        fprintf(out, "%u %u %u %u %lld %lld %u %u %.*s, %.*s\n", interval->device, interval->step, interval->event,
+                interval->state, (long long)interval->from_ps, (long long)interval->to_ps, interval->account,
+                interval->known, (int)culprit->culprit.length, culprit->culprit.at, (int)culprit->where.length,
+                culprit->where.at);
+    }
+    for (size_t i = 0; i < findings.work_count; i++)
+        fprintf(out, "%lld %d\n", (long long)findings.work[i].idle_ps, findings.work[i].cause);
+    fclose(out);
+    ids_findings_done(&findings);
+    ids_report_done(&report);
+    return told_of;
+}
+
 static void check_jobs(const struct ids_trace *trace, const struct ids_params *params) {
-    char *one = report_by(1, trace, params), *many = report_by(2 + any(3), trace, params);
-    ck_assert_msg(!strcmp(one, many), "many threads report something else than one");
-    free(one);
-    free(many);
+    char *(*const makers[])(unsigned, const struct ids_trace *, const struct ids_params *) = {report_by, findings_by};
+    for (int i = 0; i < 2; i++) {
+        char *one = makers[i](1, trace, params), *many = makers[i](2 + any(3), trace, params);
+        ck_assert_msg(!strcmp(one, many), "many threads report something else than one");
+        free(one);
+        free(many);
+    }
 }
 
 static void check_trace(struct ids_trace *trace) {
@@ -326,7 +360,8 @@ static void check_trace(struct ids_trace *trace) {
     int code = ids_steps_make(&analysis, &err);
     if (!code) code = ids_busy_make(&analysis, &err);
     if (!code) code = ids_steps_trim(&analysis, &err);
-    if (!code) code = ids_ledger_make(&analysis, &(struct ids_ledger_visitor){hear, hear_entry, NULL}, NULL, &err);
+    const struct ids_ledger_visitor visitor = {.interval = hear, .entry = hear_entry};
+    if (!code) code = ids_ledger_make(&analysis, &visitor, NULL, &err);
     int is_cut =
         analysis.params.from_ps || analysis.params.to_ps != INT64_MAX || analysis.params.window == IDS_WINDOW_STEPS;
     ck_assert_msg(!code || (is_cut && strstr(err.text, "the window is empty")), "%s", err.text);

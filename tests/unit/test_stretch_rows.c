@@ -98,4 +98,31 @@ START_TEST(any_stretches) {
 }
 END_TEST
 
-IDS_RUN_SUITE("stretch_rows", full_blocks, large_numbers, any_stretches)
+/* Of many culprits the common ones have kinds of one byte, whenever they come, and rare ones take none from them. */
+START_TEST(common_kinds_are_short) {
+    enum { CULPRITS = 300, FIRST = 1000, COMMON = CULPRITS - 1 };
+    static uint64_t stretches[CULPRITS];
+    for (int i = 0; i < CULPRITS; i++) stretches[i] = 1;
+    stretches[COMMON] = 1000000;
+    begin();
+    ck_assert_int_eq(ids_stretch_rows_begin_run(rows, FIRST, stretches, CULPRITS, &err), 0);
+    int64_t id = 0;
+    for (int i = 0; i < CULPRITS - 1; i++) {
+        put(&(struct ids_stretch){++id, 1, 0, FIRST + i, 0, id * 1000, id * 1000 + 1000, 256, 0});
+        put(&(struct ids_stretch){++id, 1, 0, FIRST + COMMON, 0, id * 1000, id * 1000 + 1000, 256, i % 2});
+    }
+    ck_assert_int_eq(ids_stretch_rows_end_run(rows, &err), 0);
+    /* The next run numbers its culprits anew, and has few. */
+    ck_assert_int_eq(ids_stretch_rows_begin_run(rows, FIRST + CULPRITS, stretches, 2, &err), 0);
+    put(&(struct ids_stretch){++id, 2, 0, FIRST + CULPRITS + 1, 0, 0, 1000, 256, 0});
+    ck_assert_int_eq(ids_stretch_rows_end_run(rows, &err), 0);
+    check(id);
+    ck_assert_int_eq(ask("SELECT max(id) FROM stretch_kind WHERE culprit = 1299"), 2);
+    ck_assert_int_eq(ask("SELECT count(*) FROM stretch_kind WHERE culprit < 1299 AND id > 127"), CULPRITS - 1);
+    ck_assert_int_eq(ask("SELECT id FROM stretch_kind WHERE culprit = 1301"), 3);
+    ck_assert_int_eq(ask("SELECT count(*) FROM stretch_kind"), CULPRITS + 2);
+    done();
+}
+END_TEST
+
+IDS_RUN_SUITE("stretch_rows", full_blocks, large_numbers, any_stretches, common_kinds_are_short)

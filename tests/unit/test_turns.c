@@ -139,8 +139,9 @@ static int hear(void *context, const struct ids_ledger_interval *interval, struc
     return 0;
 }
 
-static void hear_entry(void *context, size_t interval, uint32_t entry) {
+static void hear_entry(void *context, uint32_t busy, size_t interval, uint32_t entry) {
     (void)context;
+    (void)busy;
     (void)interval;
     (void)entry;
 }
@@ -189,7 +190,7 @@ static void say_accounts(FILE *to, const struct ids_analysis *analysis) {
 
 /* To be freed. Its intervals are heard of where `single`, so that nothing is summed up. */
 static char *ledger_of(const char *text, int single, unsigned jobs) {
-    const struct ids_ledger_visitor visitor = {hear, hear_entry, NULL};
+    const struct ids_ledger_visitor visitor = {.interval = hear, .entry = hear_entry};
     struct ids_trace *trace = mini_trace(text);
     struct ids_analysis analysis = {.trace = trace};
     char *words = NULL;
