@@ -154,9 +154,10 @@ static void set_kind(struct ids_scope_node *node, const struct ids_op_row *op) {
     node->kind_ps = op->self_ps;
 }
 
-/* Counts the op among those of its scope that compute the same. */
+/* Counts the op among those of its scope that compute the same. Of a framework's small ops, such as additions, that
+ * says nothing of layers. */
 static int add_alike(struct growing *growing, uint32_t at, const struct ids_op_row *op) {
-    if (!*op->fingerprint) return 0;
+    if (!*op->fingerprint || (!*op->module && op->flops < 0)) return 0;
     uint64_t fingerprint = ids_hash_bytes(op->fingerprint, strlen(op->fingerprint));
     uint64_t *place = ids_keymap_at(&growing->computations, ids_key_of(fingerprint, at));
     if (!place) return -1;
