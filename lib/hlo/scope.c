@@ -21,11 +21,23 @@ static int is_one_of(const char *at, size_t length, const char *const *words) {
     return 0;
 }
 
+static int is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* "Torch-Compiled Region: 0/0": a number of two parts behind a colon is one name. */
+static int divides_number(const char *at, const char *slash, const char *end) {
+    const char *number = slash;
+    if (slash + 1 >= end || !is_digit(slash[1])) return 0;
+    while (number > at && is_digit(number[-1])) number--;
+    return number < slash && number - at >= 2 && number[-1] == ' ' && number[-2] == ':';
+}
+
 /* Up to the next '/' that no bracket encloses, or to the ';' between the names of a fusion. */
 static size_t part_length(const char *at, const char *end) {
     size_t depth = 0;
     const char *to = at;
-    for (; to < end && (depth || (*to != '/' && *to != ';')); to++) {
+    for (; to < end && (depth || (*to != '/' && *to != ';') || (*to == '/' && divides_number(at, to, end))); to++) {
         depth += *to == '(' || *to == '[';
         depth -= (*to == ')' || *to == ']') && depth;
     }

@@ -6,6 +6,7 @@
 #include "lib/run/history.h"
 #include "lib/run/partial_order.h"
 #include "lib/run/read_run.h"
+#include "lib/run/run_label.h"
 #include "lib/store/summary.h"
 
 #include <stdio.h>
@@ -155,12 +156,31 @@ int ids_note_unreadable(const struct ids_engine *engine, const struct ids_run_li
     return 1;
 }
 
+/* By the names of folders, else by the times of files, as `idsprof list --newest` has it; of those of one second the
+ * last. *ret_source says by which of them. */
+static const struct ids_run_files *newest_run(const struct ids_run_list *list, enum ids_time_source *ret_source) {
+    const struct ids_run_files *newest = NULL;
+    int64_t newest_s = 0;
+    *ret_source = IDS_TIME_OF_FOLDER;
+    for (size_t i = 0; i < list->run_count; i++) {
+        struct ids_run_label label;
+        if (!list->runs[i].file_count) return &list->runs[list->run_count - 1]; /* of a database: as imported */
+        ids_label_run(&list->runs[i], &label);
+        if (newest && label.time_s < newest_s) continue;
+        newest = &list->runs[i];
+        newest_s = label.time_s;
+        *ret_source = label.time_source;
+    }
+    return newest;
+}
+
 /* Of a capture that kept windows with slow steps (--when), the one that recorded most of one, among those of the newest
  * run's folder; *ret_kept is how many there are, *ret_with what it has. What ran when the program ended may be no step,
  * and takes the place of none that is one. */
 static const struct ids_run_files *slowest_kept(const struct ids_run_list *list, size_t *ret_kept,
                                                 const char **ret_with) {
-    const struct ids_run_files *newest = &list->runs[list->run_count - 1], *slowest = newest;
+    enum ids_time_source source;
+    const struct ids_run_files *newest = newest_run(list, &source), *slowest = newest;
     size_t length = newest->file_count ? ids_capture_of(newest->files[0].path) : 0;
     int64_t longest_ns = -1, recorded_ns = -1, took_ns = -1;
     int goes_on = 1, one_goes_on = 0;
@@ -206,6 +226,14 @@ void ids_note_choice(const struct ids_engine *engine, const struct ids_run_list 
                         "%zu of %zu runs are partials, and this is one run, %s (--run chooses another); what is of one "
                         "run belongs in one folder",
                         partials, list->run_count, run->name);
+    enum ids_time_source source;
+    newest_run(list, &source);
+    if (!kept && !partials && list->run_count > 1 && source == IDS_TIME_OF_FILE)
+        ids_engine_note(
+            engine,
+            "%zu runs are here, whose names say nothing of when they were recorded; this is the one whose "
+            "file is the newest, %s (--run chooses another, and 'idsprof list' says when each was recorded)",
+            list->run_count, run->name);
 }
 
 int ids_choose_run(const struct ids_run_list *list, const char *name, const struct ids_run_files **ret_run,
@@ -221,7 +249,8 @@ int ids_choose_run(const struct ids_run_list *list, const char *name, const stru
         *ret_run = &list->runs[i];
         return 0;
     }
-    const char *newest = list->runs[list->run_count - 1].name;
+    enum ids_time_source source;
+    const char *newest = newest_run(list, &source)->name;
     ids_fail(err, IDS_USAGE, "no run '%s' among %zu; the newest is '%s'", name, list->run_count, newest);
     return ids_hint(err, "'idsprof list' shows all");
 }

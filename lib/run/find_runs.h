@@ -11,7 +11,8 @@ int ids_find_runs(const struct ids_engine *engine, const char *path, struct ids_
                   struct ids_error *err);
 /* Notes what below the path was left out; 1 when something could not be read (and was not left out on purpose). */
 int ids_note_unreadable(const struct ids_engine *engine, const struct ids_run_list *list);
-/* The run of that name (or whose path ends with it). With name NULL the newest; of a capture that kept windows with
+/* The run of that name (or whose path ends with it). With name NULL the newest, by the names of folders, else by
+ * the times of files; of a capture that kept windows with
  * slow steps, the one with the slowest, which ids_note_choice says. */
 int ids_choose_run(const struct ids_run_list *list, const char *name, const struct ids_run_files **ret_run,
                    struct ids_error *err);

@@ -70,11 +70,18 @@ static int refuse_known(struct ids_source *source, struct ids_error *err) {
         {".cpuprofile", "a CPU profile of V8, which knows no device",
          "idsprof reads Chrome traces, xplane.pb, Kineto's"},
     };
-    uint8_t head[2];
+    static const char rocprof[] = "{\"rocprofiler-sdk-tool\"";
+    uint8_t head[sizeof rocprof - 1];
     size_t length = 0;
     int code = ids_source_head(source, head, sizeof head, &length, err);
     if (code) return code;
-    if (length == 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2))) {
+    if (length == sizeof head && !memcmp(head, rocprof, length)) {
+        ids_fail(err, IDS_UNSUPPORTED, "the JSON of rocprofv3, AMD's own profiler, which idsprof does not read");
+        return ids_hint(err,
+                        "record the program with torch.profiler (a Chrome trace) or JAX's profiler (xplane.pb); of "
+                        "what rocprofv3 writes (json, csv, pftrace, rocpd, otf2) idsprof reads none");
+    }
+    if (length >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2))) {
         ids_fail(err, IDS_UNSUPPORTED, "text in UTF-16, and idsprof reads UTF-8");
         return ids_hint(err, "iconv -f UTF-16 -t UTF-8 makes it that");
     }

@@ -3,11 +3,13 @@
 
 Environment: IDSPROF (the binary), IDS_SOURCE_DIR.
 """
+import gzip
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 IDSPROF = os.environ['IDSPROF']
@@ -121,7 +123,18 @@ def check_list():
         check(runs[0][key] == figures['metrics'][metric]['value'], f'list and report differ in {key}')
 
 
+def check_rocprof():
+    """What AMD's own profiler writes is refused by its name, packed too, with what to record instead."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, pack in (('9_results.json', bytes), ('9_results.json.gz', gzip.compress)):
+            path = Path(folder) / name
+            path.write_bytes(pack(b'{"rocprofiler-sdk-tool":[{"metadata":{"pid":9},"agents":[],"buffer_records":{"kernel_dispatch":[]}}]}'))
+            run = idsprof('report', str(path))
+            check(run.returncode == 2 and 'rocprofv3' in run.stderr and 'torch.profiler' in run.stderr, f'{name}: {run.stderr!r}')
+
+
 check_mistakes()
+check_rocprof()
 check_answers()
 check_long_path()
 check_list()

@@ -69,6 +69,8 @@ def from_everywhere():
     moved.parent.mkdir()
     shutil.move(first, moved)
     home = works(moved / 'bin' / 'idsprof')
+    schema = moved / 'share' / 'idsprof' / 'report.schema.json'  # where idsprof-report(1) says
+    check(schema.exists() and json.loads(schema.read_text())['$schema'], schema)
     check(moved in home.parents, home)
     link.symlink_to(moved / 'bin' / 'idsprof')
     check(works(link) == home, 'through a link')

@@ -281,6 +281,20 @@ def check_hostile(folder):
     check(run.returncode == 2 and "no profile in" in run.stderr, f'no profile: {run.stderr!r}')
 
 
+def check_newest(folder):
+    """Profiles in one folder whose names say nothing: the last written one, not the last by name, and what else is there is said."""
+    put(folder / 'z.json', chrome(3))
+    put(folder / 'a.json', chrome(4))
+    put(folder / 'm.json', chrome(5))
+    os.utime(folder / 'a.json', (1700000100, 1700000100))
+    done = idsprof('report', folder, '--json')
+    same('the newest file', json.loads(done.stdout)['run']['name'], 'a')
+    check('3 runs are here' in done.stderr and 'newest, a (' in done.stderr, f'what else is there: {done.stderr!r}')
+    same('as list has it', [run['name'] for run in listed(folder, '--newest', '1')[0]], ['a'])
+    done = idsprof('report', folder, '--run', 'm', '--json')
+    check(not done.stderr and json.loads(done.stdout)['run']['name'] == 'm', f'a chosen one: {done.stderr!r}')
+
+
 with tempfile.TemporaryDirectory() as name:
     os.environ['XDG_CACHE_HOME'] = f'{name}/cache'
     top = Path(name)
@@ -288,6 +302,7 @@ with tempfile.TemporaryDirectory() as name:
     check_order(top / 'seed')
     check_table(top / 'seed')
     check_words(top / 'words')
+    check_newest(top / 'unrelated')
     check_states(top / 'states')
     (top / 'archives').mkdir()
     check_archives(top / 'archives', top / 'seed')
