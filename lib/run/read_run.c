@@ -78,8 +78,7 @@ static int refuse_known(struct ids_source *source, struct ids_error *err) {
     if (length == sizeof head && !memcmp(head, rocprof, length)) {
         ids_fail(err, IDS_UNSUPPORTED, "the JSON of rocprofv3, AMD's own profiler, which idsprof does not read");
         return ids_hint(err,
-                        "record the program with torch.profiler (a Chrome trace) or JAX's profiler (xplane.pb); of "
-                        "what rocprofv3 writes (json, csv, pftrace, rocpd, otf2) idsprof reads none");
+                        "torch.profiler and jax.profiler record what idsprof reads; rocprofv3 writes nothing of that");
     }
     if (length >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2))) {
         ids_fail(err, IDS_UNSUPPORTED, "text in UTF-16, and idsprof reads UTF-8");
