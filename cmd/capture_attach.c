@@ -114,9 +114,24 @@ static void print_missed(const struct ids_attach *attach, const struct ids_attac
     if (is_without_stacks) ids_say_wrapped("missed", "stacks, not sampled: %s", plan->no_stacks);
 }
 
+/* "2.000 s of 20.00 s", where the user ended it. */
+static const char *length_text(const struct ids_attach *attach, const struct ids_attach_plan *plan, char *text,
+                               size_t size) {
+    char whole[IDS_VALUE_ROOM], part[IDS_VALUE_ROOM];
+    int is_known = attach->stopped_after_ns >= 0 && attach->stopped_after_ns < plan->duration_ns;
+    time_text(plan->duration_ns, whole, sizeof whole);
+    if (!attach->was_stopped)
+        snprintf(text, size, "%s", whole);
+    else if (is_known)
+        snprintf(text, size, "%s of %s", time_text(attach->stopped_after_ns, part, sizeof part), whole);
+    else
+        snprintf(text, size, "less than %s", whole);
+    return text;
+}
+
 static void print_caught(const struct ids_attach *attach, const struct ids_attach_plan *plan) {
     size_t caught = attach->count - ids_attach_count(attach, IDS_PEER_FAILED);
-    char bytes[IDS_VALUE_ROOM], window[IDS_VALUE_ROOM], within[IDS_VALUE_ROOM], hosts[64];
+    char bytes[IDS_VALUE_ROOM], window[2 * IDS_VALUE_ROOM], within[IDS_VALUE_ROOM], hosts[64];
     uint64_t sum = 0;
     for (size_t i = 0; i < attach->count; i++)
         sum += attach->peers[i].fate == IDS_PEER_FAILED ? 0 : attach->peers[i].bytes;
@@ -129,8 +144,7 @@ static void print_caught(const struct ids_attach *attach, const struct ids_attac
     } else {
         snprintf(hosts, sizeof hosts, "%zu host%s", caught, caught == 1 ? "" : "s");
     }
-    ids_say_wrapped("caught", "%s%s on %s, asked within %s: %s", attach->was_stopped ? "less than " : "",
-                    time_text(plan->duration_ns, window, sizeof window), hosts,
+    ids_say_wrapped("caught", "%s on %s, asked within %s: %s", length_text(attach, plan, window, sizeof window), hosts,
                     time_text(attach->asked_within_ns, within, sizeof within), bytes_text(sum, bytes, sizeof bytes));
 }
 

@@ -1,5 +1,6 @@
 #include "cmd/capture_options.h"
 
+#include "cmd/capture_profiler.h"
 #include "lib/base/quantity.h"
 #include "lib/capture/folder.h"
 
@@ -157,9 +158,8 @@ static int set_wrap(const struct ids_opt_texts *wrap, struct ids_plan *plan, str
 static int set_profile_options(const struct ids_opt_texts *options, struct ids_plan *plan, struct ids_error *err) {
     size_t used = 0, size = sizeof plan->profile_options;
     for (size_t i = 0; i < options->count; i++) {
-        const char *equals = strchr(options->at[i], '=');
-        if (!equals || equals == options->at[i] || strchr(options->at[i], '\n'))
-            return ids_fail(err, IDS_USAGE, "--profile-option: '%s' is not KEY=VALUE", options->at[i]);
+        int code = ids_capture_check_profiler(options->at[i], err);
+        if (code) return code;
         int length = snprintf(plan->profile_options + used, size - used, "%s%s", i ? "\n" : "", options->at[i]);
         used += (size_t)length;
         if (used >= size)

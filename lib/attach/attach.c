@@ -130,7 +130,8 @@ static void ask(struct loop *loop) {
 
 /* The user wants it to end now: sessions are ended, and what they have is waited for. */
 static void terminate(struct loop *loop) {
-    int64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + loop->plan->grace_ns;
+    int64_t now_ns = clock_ns(CLOCK_MONOTONIC), deadline_ns = now_ns + loop->plan->grace_ns;
+    loop->attach->stopped_after_ns = now_ns - loop->attach->asked.monotonic_ns;
     for (size_t i = 0; i < loop->attach->count; i++) ids_peer_terminate(&loop->attach->peers[i], loop->plan->run);
     if (deadline_ns < loop->deadline_ns) loop->deadline_ns = deadline_ns;
     loop->attach->was_stopped = 1;
@@ -161,7 +162,7 @@ static void run_loop(struct loop *loop) {
 int ids_attach_run(const struct ids_attach_plan *plan, const struct ids_hosts *hosts, struct ids_attach *attach,
                    struct ids_error *err) {
     struct loop loop = {.plan = plan, .attach = attach};
-    *attach = (struct ids_attach){0};
+    *attach = (struct ids_attach){.stopped_after_ns = -1};
     allow_files(hosts->count);
     int code = begin(&loop, hosts, err);
     if (!code) run_loop(&loop);

@@ -29,6 +29,7 @@ struct ids_attach {
     struct ids_clock_pair begun, asked, ended;
     int64_t asked_within_ns; /* from the first request to the last */
     int was_stopped;
+    int64_t stopped_after_ns; /* since they were asked: how long the sessions were that ended then; -1: not known */
 };
 
 /* A host that fails is no error. `attach` is the caller's to end, also after one. */

@@ -194,6 +194,27 @@ static int says_full(const char *why) {
     return why && (strstr(why, strerror(ENOSPC)) || (strstr(why, "the disk of '") && strstr(why, "' is full")));
 }
 
+/* What helps where the system refused to write, by its own words; NULL: nothing that is known. */
+static const char *remedy_of(const char *why) {
+    static const struct {
+        int error;
+        const char *remedy;
+    } remedies[] = {
+        {EACCES, "start idsprof capture as the user that the program becomes: the folder is of who started it"},
+        {EPERM, "start idsprof capture as the user that the program becomes: the folder is of who started it"},
+        {EFBIG, "a larger limit for files (ulimit -f), or fewer --steps"},
+        {EROFS, "choose another folder with -o DIR"},
+        {EDQUOT, "make room in the quota, or choose another folder with -o DIR"},
+        {EMFILE, "a larger limit for open files (ulimit -n)"},
+        {ENFILE, "close files: the system has too many open"},
+    };
+    if (says_full(why)) return DISK_REMEDY;
+    for (size_t i = 0; why && i < sizeof remedies / sizeof *remedies; i++) {
+        if (strstr(why, strerror(remedies[i].error))) return remedies[i].remedy;
+    }
+    return NULL;
+}
+
 static int is_disk_full(struct ids_outcome_work *outcome) {
     const char *folder = outcome->record->folder;
     struct statvfs disk;
@@ -268,11 +289,10 @@ static void lost(struct ids_outcome_work *outcome) {
         for (size_t w = 0; w < seen->processes[i].window_count; w++) {
             const struct ids_seen_window *window = &seen->processes[i].windows[w];
             if (window->fate != IDS_SEEN_LOST) continue;
-            int is_full = says_full(window->why);
-            ids_outcome_set(outcome, is_full ? "disk_full" : "lost",
+            ids_outcome_set(outcome, says_full(window->why) ? "disk_full" : "lost",
                             ids_outcome_text(outcome, "window %lld is lost: %s", (long long)window->number,
                                              window->why ? window->why : "no reason was given"),
-                            is_full ? DISK_REMEDY : NULL);
+                            remedy_of(window->why));
             return;
         }
     }
@@ -316,6 +336,11 @@ static void without_ranks(struct ids_outcome_work *outcome, const char *why) {
                              : ids_outcome_text(outcome, "again, with --ranks %s, or some of these", ran));
 }
 
+/* The hook says so of an option that the jax of the program does not take (idsprof_session.py). */
+static int is_of_profiler_options(const char *why) {
+    return !strncmp(why, "--profile-option", strlen("--profile-option"));
+}
+
 static void skipped(struct ids_outcome_work *outcome, const struct ids_seen_process *process,
                     const struct ids_seen_text *skip) {
     const char *why = skip->value ? skip->value : "no reason was given";
@@ -324,10 +349,10 @@ static void skipped(struct ids_outcome_work *outcome, const struct ids_seen_proc
     } else if (!strncmp(why, IDS_OWN_PROFILE, strlen(IDS_OWN_PROFILE))) {
         ids_outcome_own_profile(outcome, process, skip->window);
     } else {
-        int is_full = says_full(why);
-        ids_outcome_set(outcome, is_full ? "disk_full" : "skipped",
+        ids_outcome_set(outcome, says_full(why) ? "disk_full" : "skipped",
                         ids_outcome_text(outcome, "window %lld was not opened: %s", (long long)skip->window, why),
-                        is_full ? DISK_REMEDY : NULL);
+                        is_of_profiler_options(why) ? "again, without it, or with one of those that jax knows"
+                                                    : remedy_of(why));
     }
 }
 

@@ -88,7 +88,23 @@ static void say_grown(struct ids_outcome_work *outcome, const struct ids_seen_wi
         "a shorter --duration or fewer --steps; --max-window-bytes 0 lifts the limit");
 }
 
-static void say_empty(struct ids_outcome_work *outcome, const struct ids_seen_window *window) {
+/* The options that leave nothing to record; NULL where something is. On the CPU the devices' tracer has nothing. */
+static const char *options_without_events(const struct ids_plan *plan, const struct ids_seen_process *process) {
+    const char *platform = ids_seen_fact(process, "platform");
+    if (plan->host_level || plan->python_level) return NULL;
+    if (!plan->device_level) return "--host-tracer 0 and --device-tracer 0 record nothing";
+    return is(platform, "cpu") ? "--host-tracer 0 records nothing on the CPU" : NULL;
+}
+
+static void say_empty(struct ids_outcome_work *outcome, const struct ids_seen_process *process,
+                      const struct ids_seen_window *window) {
+    const char *options = options_without_events(outcome->record->plan, process);
+    if (options) {
+        ids_outcome_set(outcome, "empty_window",
+                        ids_outcome_text(outcome, "window %lld is empty: %s", (long long)window->number, options),
+                        "again, without --host-tracer 0");
+        return;
+    }
     ids_outcome_set(outcome, "empty_window",
                     ids_outcome_text(outcome, "window %lld is empty: nothing that is recorded ran while it was open",
                                      (long long)window->number),
@@ -115,7 +131,7 @@ static int say_short(struct ids_outcome_work *outcome, const struct ids_seen_pro
                                              : ids_outcome_text(outcome, "in window %lld", (long long)window->number)),
                         NULL);
     } else if (!window->events) {
-        say_empty(outcome, window);
+        say_empty(outcome, process, window);
     } else if (is(window->closed_by, "exit")) {
         say_cut(outcome, window);
     }

@@ -21,6 +21,34 @@ static int without_device(struct ids_outcome_work *outcome) {
     return 1;
 }
 
+/* Whether a process ran on what the option of jax's profiler is for: "gpu_...", "tpu_...". -1: nobody knows. */
+static int has_platform(const struct ids_seen *seen, const char *option) {
+    int is_known = 0;
+    for (size_t i = 0; i < seen->count; i++) {
+        const char *platform = ids_seen_fact(&seen->processes[i], "platform");
+        if (!platform) continue;
+        is_known = 1;
+        if (strcmp(platform, "cpu") != 0 && (!strcmp(platform, "tpu") == !strncmp(option, "tpu_", 4))) return 1;
+    }
+    return is_known ? 0 : -1;
+}
+
+/* jax hands options of devices on to those that are there, and says nothing where there are none. */
+static int without_use(struct ids_outcome_work *outcome) {
+    const char *option = outcome->record->plan->profile_options;
+    for (const char *end; *option; option = *end ? end + 1 : end) {
+        end = strchrnul(option, '\n');
+        int is_gpu = !strncmp(option, "gpu_", 4), is_of_device = is_gpu || !strncmp(option, "tpu_", 4);
+        if (!is_of_device || has_platform(outcome->record->seen, option)) continue;
+        ids_outcome_set(outcome, "no_use",
+                        ids_outcome_text(outcome, "--profile-option %.*s had no effect: no %s ran the program",
+                                         (int)(end - option), option, is_gpu ? "GPU" : "TPU"),
+                        "leave it out here");
+        return 1;
+    }
+    return 0;
+}
+
 /* A function that no process of the launch found. */
 int ids_outcome_without_wrapped(struct ids_outcome_work *outcome) {
     const struct ids_seen *seen = outcome->record->seen;
@@ -102,6 +130,6 @@ static int with_fewer(struct ids_outcome_work *outcome) {
 }
 
 void ids_outcome_unmet(struct ids_outcome_work *outcome) {
-    if (without_device(outcome) || with_fewer(outcome)) return;
+    if (without_device(outcome) || with_fewer(outcome) || without_use(outcome)) return;
     ids_outcome_without_wrapped(outcome);
 }

@@ -25,6 +25,15 @@ def check(what, good, *details):
         print('FAIL:', what, *details)
 
 
+def left_open():
+    """A run that nobody closed says nothing at Python's end, where the names of its module may be gone before it."""
+    code = ('import idsprof, sys; from _idsprof import idsprof_engine as engine; run = idsprof.open(sys.argv[1], cache=False); '
+            'engine.library = engine.ctypes = None; del run')
+    done = subprocess.run([sys.executable, '-c', code, TRACE], capture_output=True, text=True,
+                          env=dict(os.environ, PYTHONPATH=HOOK, **with_sanitizers()))
+    check('a run left open is silent at the end', (done.returncode, done.stderr) == (0, ''), done.stderr)
+
+
 def idsprof(*arguments):
     return subprocess.run([IDSPROF, *arguments], capture_output=True, text=True, check=True).stdout
 
@@ -105,6 +114,7 @@ def main():
     for python in pythons:
         if subprocess.run([python, '-c', ''], capture_output=True).returncode == 0:     # a shim may have nothing behind it
             check_python(python)
+    left_open()
     return bool(failures)
 
 

@@ -414,6 +414,19 @@ START_TEST(test_short_windows) {
     window.events = 0;
     find_outcome("x", NULL);
     ck_assert_str_eq(outcome.reason, "empty_window");
+    ck_assert_str_eq(outcome.missed, "window 1 is empty: nothing that is recorded ran while it was open");
+    plan.host_level = 0;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "window 1 is empty: nothing that is recorded ran while it was open");
+    process.fact_count = 3;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "window 1 is empty: --host-tracer 0 records nothing on the CPU");
+    plan.device_level = 0;
+    process.fact_count = 0;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "window 1 is empty: --host-tracer 0 and --device-tracer 0 record nothing");
+    ck_assert_str_eq(outcome.remedy, "again, without --host-tracer 0");
+    plan.host_level = plan.device_level = 1;
     window.events = -1;
     window.closed_by = "program";
     find_outcome("x", NULL);
@@ -449,6 +462,52 @@ START_TEST(test_short_windows) {
     find_outcome("x", NULL);
     ck_assert_str_eq(outcome.missed, "2 of 3 windows: --max-size was reached with window 1");
     ids_arena_done(&arena);
+}
+END_TEST
+
+/* What helps where nothing could be written, or jax refused an option. */
+START_TEST(test_remedies) {
+    const struct {
+        const char *why, *remedy;
+    } cases[] = {
+        {"cannot write '/a/b.part': Permission denied", "as the user that the program becomes"},
+        {"/a/b.part: File too large", "ulimit -f"},
+        {"/a/b.part: Read-only file system", "-o DIR"},
+        {"/a/b.part: Disk quota exceeded", "quota"},
+        {"/a/b.part: No space left on device", "make room"},
+        {"--profile-option: this jax knows no 'colour' (host_tracer_level)", "without it"},
+    };
+    struct ids_seen_window window = {.number = 1, .fate = IDS_SEEN_LOST, .first_step = -1};
+    struct ids_seen_text skip = {"jax", NULL, 1, 3}, facts[] = {{"platform", "cpu", 0, -1}};
+    struct ids_seen_process process = {.pid = -1, .windows = &window, .skipped = &skip, .is_closed = 1, .facts = facts};
+    seen = (struct ids_seen){.processes = &process, .count = 1};
+    ids_plan_default(&plan);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        window.why = skip.value = cases[i].why;
+        process.window_count = 1;
+        process.skipped_count = 0;
+        find_outcome("x", NULL);
+        ck_assert_ptr_nonnull(outcome.missed);
+        if (i + 1 < sizeof cases / sizeof *cases)
+            ck_assert_ptr_nonnull(strstr(outcome.remedy ? outcome.remedy : "", cases[i].remedy));
+        process.window_count = 0;
+        process.skipped_count = 1;
+        find_outcome("x", NULL);
+        ck_assert_ptr_nonnull(strstr(outcome.remedy ? outcome.remedy : "", cases[i].remedy));
+    }
+    window =
+        (struct ids_seen_window){.number = 1, .fate = IDS_SEEN_WRITTEN, .path = "p/t/h.pb", .events = 9, .steps = 5};
+    process.window_count = process.fact_count = 1;
+    process.skipped_count = 0;
+    snprintf(plan.profile_options, sizeof plan.profile_options, "host_tracer_level=1\ngpu_a=2\ntpu_b=3");
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "--profile-option gpu_a=2 had no effect: no GPU ran the program");
+    facts[0].value = "gpu";
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "--profile-option tpu_b=3 had no effect: no TPU ran the program");
+    process.fact_count = 0; /* nobody knows */
+    find_outcome("x", NULL);
+    ck_assert_ptr_null(outcome.missed);
 }
 END_TEST
 
@@ -586,4 +645,4 @@ END_TEST
 
 IDS_RUN_SUITE("capture", test_variables, test_files_of_variables, test_settings, test_settings_by_time, test_names,
               test_nobody_said_hello, test_never_reached, test_failed_before, test_judged_windows, test_short_windows,
-              test_caught, test_folder_that_vanishes)
+              test_remedies, test_caught, test_folder_that_vanishes)

@@ -109,6 +109,7 @@ class Run:
 
     def __init__(self, path, run=None, cache=True, note=None, sql_seconds=60.0):
         self._handle = ctypes.c_void_p()
+        self._close = library().idsprof_close       # at Python's end, names of modules may be gone
         self._note = _Words(lambda _, text: note(text.decode('utf-8', 'replace'))) if note else _Words()
         if sql_seconds is not None and sql_seconds < 0:
             raise ValueError('idsprof: sql_seconds must be 0 (no limit) or more, not %s' % sql_seconds)
@@ -146,9 +147,9 @@ class Run:
         return _CONTAINERS[_known(into)](names, rows)
 
     def close(self):
-        if self._handle:
-            library().idsprof_close(self._handle)
-            self._handle = ctypes.c_void_p()
+        handle, self._handle = self._handle, None
+        if handle:
+            self._close(handle)
 
     def __enter__(self):
         return self
