@@ -249,10 +249,10 @@ static int put_culprits(const struct ids_analysis *analysis, struct ids_findings
     if (!findings->culprits) return -1;
     for (size_t e = 0; e < ledger->entry_count; e++) {
         const struct ids_ledger_entry *entry = &ledger->entries[e];
-        findings->culprits[findings->culprit_count++] = (struct ids_found_culprit){
-            copy_text(findings, ids_strings_text(&ledger->texts, entry->culprit), &failed),
-            copy_text(findings, ids_strings_text(&ledger->texts, entry->where), &failed), entry->account,
-            entry->intervals};
+        findings->culprits[findings->culprit_count++] =
+            (struct ids_found_culprit){copy_text(findings, ids_strings_text(&ledger->texts, entry->culprit), &failed),
+                                       copy_text(findings, ids_strings_text(&ledger->texts, entry->where), &failed),
+                                       entry->account, entry->intervals};
     }
     return failed;
 }

@@ -91,7 +91,8 @@ static int book_wait(struct ids_booking *booking, const struct ids_wait *wait, u
                                            .known = wait->known};
     if (entry < 0 || ids_book_entry(booking, &interval, wait->place) || sum_awaited(booking, wait))
         return ids_no_memory(err);
-    if (booking->visitor) booking->visitor->entry(booking->visitor->context, wait->device, wait->visited, (uint32_t)entry);
+    if (booking->visitor)
+        booking->visitor->entry(booking->visitor->context, wait->device, wait->visited, (uint32_t)entry);
     return 0;
 }
 

@@ -208,7 +208,8 @@ static int jump(struct finder *finder, int64_t start_ps, struct ids_error *err) 
 /* All rows that begin at the time. */
 static int gather_together(struct finder *finder, int64_t start_ps, struct ids_error *err) {
     int code = 0;
-    for (int i = 0; !code && finder->last && finder->at.start_ps < start_ps && i < LINEAR; i++) code = next_row(finder, err);
+    for (int i = 0; !code && finder->last && finder->at.start_ps < start_ps && i < LINEAR; i++)
+        code = next_row(finder, err);
     if (!code && finder->last && finder->at.start_ps < start_ps) code = jump(finder, start_ps, err);
     finder->together_count = finder->first_unused = 0;
     while (!code && finder->last && finder->at.start_ps == start_ps) {
@@ -239,7 +240,8 @@ static struct ids_event_row share(const struct finder *finder, const struct ids_
 
 static struct ids_event_row take(struct finder *finder, const struct ids_event *event) {
     if (ids_is_host_copy(finder->ids->trace, event)) return share(finder, event);
-    while (finder->first_unused < finder->together_count && finder->together[finder->first_unused].used) finder->first_unused++;
+    while (finder->first_unused < finder->together_count && finder->together[finder->first_unused].used)
+        finder->first_unused++;
     for (size_t i = finder->first_unused, looked = 0; i < finder->together_count && looked < LOOK; i++, looked++) {
         struct row *row = &finder->together[i];
         if (row->used || !is_same(finder->ids->trace, event, row)) continue;

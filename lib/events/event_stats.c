@@ -249,8 +249,8 @@ static int watch_packed(struct ids_event_stats *stats, size_t count) {
     return 0;
 }
 
-/* When half of the sets were new, stats of which half of the values in these were new leave. When that happens twice and no stat
- * is to blame, the one with most new values goes. */
+/* When half of the sets were new, stats of which half of the values in these were new leave. When that happens twice
+ * and no stat is to blame, the one with most new values goes. */
 static void judge_window(struct ids_event_stats *stats) {
     int is_fresh = stats->window_fresh * 2 > stats->window_sets;
     struct stat *worst = NULL;

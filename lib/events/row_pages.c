@@ -101,7 +101,8 @@ static uint8_t *make_record(uint8_t *head, int keyed, const struct ids_row_value
     uint8_t *types = head + 1 + !keyed, *at = types + count;
     head[0] = (uint8_t)(at - head); /* the length of the header itself */
     if (!keyed) head[1] = 0;        /* the column of the id */
-    for (unsigned i = 0; i < count; i += 8) memset(types + i, 0, 8); /* NULL; values are written over what is too much */
+    for (unsigned i = 0; i < count; i += 8)
+        memset(types + i, 0, 8); /* NULL; values are written over what is too much */
     for (; there; there &= there - 1) {
         unsigned i = (unsigned)__builtin_ctzll(there);
         if (row->words >> i & 1) {

@@ -32,9 +32,9 @@ struct culprit {
 struct ids_stretch_rows {
     sqlite3 *db;
     struct ids_row_pages *pages;
-    struct ids_keymap kinds;        /* of this run: culprit, known and state -> stretch_kind.id */
-    int64_t kind, rare_kind;        /* the last ones over all runs: up to SHORT_MOST, and above it */
-    struct culprit *culprits;       /* of this run */
+    struct ids_keymap kinds;  /* of this run: culprit, known and state -> stretch_kind.id */
+    int64_t kind, rare_kind;  /* the last ones over all runs: up to SHORT_MOST, and above it */
+    struct culprit *culprits; /* of this run */
     int64_t first_culprit;
     size_t culprit_count;
     struct ids_stretch first, last; /* of the block */

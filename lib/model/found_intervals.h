@@ -22,7 +22,7 @@ struct ids_found_intervals {
     size_t count;
     uint8_t *bytes;
     size_t length, room;
-    uint32_t *names; /* of those that came without one, in their order */
+    uint32_t *names;          /* of those that came without one, in their order */
     const uint32_t *culprits; /* which ones those that came with one are; NULL: they are these. Another's */
     size_t name_count, name_room;
     struct ids_found_interval last;

@@ -31,7 +31,8 @@ static int list_devices(const struct ids_trace *trace, struct ids_extract_accoun
     if (!accounts->devices || !accounts->shifts_ps) return -1;
     for (size_t i = 0; i < trace->host_count; i++) accounts->shifts_ps[i] = trace->hosts[i].shift_ps;
     accounts->shift_count = trace->host_count;
-    struct ids_found_cursor before, cursor = before = ids_found_cursor_over(findings->intervals, findings->interval_lists);
+    struct ids_found_cursor before,
+        cursor = before = ids_found_cursor_over(findings->intervals, findings->interval_lists);
     uint32_t last = IDS_NONE;
     for (const struct ids_found_interval *interval; (interval = ids_found_cursor_next(&cursor)); before = cursor) {
         if (interval->device == last) {
