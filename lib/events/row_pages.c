@@ -13,7 +13,6 @@
 
 enum {
     HELD_BYTES = 1 << 20, /* pages that are written at once */
-    SHORT_CELL = 64,      /* most cells are shorter */
     LEAF = 0x0d,
     LEAF_KEYED = 0x0a,
     LEAF_HEADER = 8,
@@ -232,21 +231,16 @@ static int has_room(const struct ids_row_pages *pages, size_t length) {
     return LEAF_HEADER + 2 * (pages->rows + 1) + length <= pages->content;
 }
 
-/* There are SHORT_CELL bytes before the cell, of any value: a copy of so many that ends where a short cell does is
- * several times as fast as one of its length, and what is too much goes where nothing is yet. */
 static void put_cell(struct ids_row_pages *pages, const uint8_t *cell, size_t length) {
-    if (length <= SHORT_CELL && has_room(pages, SHORT_CELL))
-        memcpy(pages->page + pages->content - SHORT_CELL, cell + length - SHORT_CELL, SHORT_CELL);
-    else
-        memcpy(pages->page + pages->content - length, cell, length);
     pages->content -= (uint32_t)length;
+    memcpy(pages->page + pages->content, cell, length);
     put16(pages->page + LEAF_HEADER + (size_t)2 * pages->rows, pages->content);
     pages->rows++;
 }
 
 int ids_row_pages_put(struct ids_row_pages *pages, int64_t id, const struct ids_row_values *values,
                       struct ids_error *err) {
-    uint8_t bytes[SHORT_CELL + CELL_MOST], *cell = bytes + SHORT_CELL + 1;
+    uint8_t bytes[CELL_MOST], *cell = bytes + 1;
     uint8_t *head = put_varint(cell + 1, (uint64_t)id), *end = make_record(head, 0, values);
     cell[0] = (uint8_t)(end - head) & 0x7f;
     if (end - head >= 0x80) *--cell = (uint8_t)(0x80 | (end - head) >> 7);
@@ -268,7 +262,7 @@ static int put_up(struct ids_row_pages *pages, struct ids_error *err) {
 }
 
 int ids_row_pages_put_keyed(struct ids_row_pages *pages, const struct ids_row_values *values, struct ids_error *err) {
-    uint8_t bytes[SHORT_CELL + CELL_MOST], *cell = bytes + SHORT_CELL;
+    uint8_t cell[CELL_MOST];
     int code = put_up(pages, err);
     if (code) return code;
     uint8_t *end = make_record(cell + 1, 1, values);
@@ -285,7 +279,7 @@ int ids_row_pages_put_keyed(struct ids_row_pages *pages, const struct ids_row_va
 
 /* No row came behind the one that waited: the row before it goes up in its place. */
 static int share_last_rows(struct ids_row_pages *pages, struct ids_error *err) {
-    uint8_t room[SHORT_CELL + CELL_MOST], *last = room + SHORT_CELL, separator[CELL_MOST];
+    uint8_t last[CELL_MOST], separator[CELL_MOST];
     size_t bytes = pages->up_bytes, before = (size_t)pages->page[pages->content] + 1;
     if (!bytes) return 0;
     memcpy(last, pages->up, bytes);
