@@ -36,7 +36,7 @@
 
 /* Functions that are followed, dead ones too. More are not counted; the table stays at most half full. */
 enum { FUNCTIONS = 8192, FOLLOWED_MAX = FUNCTIONS / 2, COSTS = 256, COSTS_AT_FIRST = 64 };
-enum { KINDS = 4096 };
+enum { KINDS = 4096, INTERRUPTED = 2 };
 
 typedef void *(*vectorcall)(void *callable, void *const *arguments, size_t count_and_flag, void *keywords);
 typedef int (*step)(void *callable, int64_t number);
@@ -48,7 +48,8 @@ static void *(*call_object)(void *callable);
 static int (*is_true)(void *object);
 static void (*release)(void *object);
 static void (*clear_error)(void);
-static int64_t costs[COSTS]; /* of steps that were noted: the first ones, then every COSTS_AT_FIRST-th */
+static void (*interrupt)(void); /* as Ctrl-C does; NULL: there is none */
+static int64_t costs[COSTS];    /* of steps that were noted: the first ones, then every COSTS_AT_FIRST-th */
 static uint64_t passed;
 static int64_t furthest = -1;
 static int followed;
@@ -99,11 +100,13 @@ static void forked(void) {
 void ids_count_begin(void *called, void *callback, void *clean) {
     static int is_prepared;
     if (!is_prepared) is_prepared = !pthread_atfork(NULL, NULL, forked);
-    void *found[] = {find("PyObject_CallNoArgs"), find("PyObject_IsTrue"), find("Py_DecRef"), find("PyErr_Clear")};
+    void *found[] = {find("PyObject_CallNoArgs"), find("PyObject_IsTrue"), find("Py_DecRef"), find("PyErr_Clear"),
+                     find("PyErr_SetInterrupt")};
     memcpy(&call_object, &found[0], sizeof call_object);
     memcpy(&is_true, &found[1], sizeof is_true);
     memcpy(&release, &found[2], sizeof release);
     memcpy(&clear_error, &found[3], sizeof clear_error);
+    memcpy(&interrupt, &found[4], sizeof interrupt);
     is_clean = call_object && is_true && release && clear_error ? clean : NULL;
     original = (vectorcall)called;
     on_step = (step)callback;
@@ -254,6 +257,8 @@ static int tell_python(void *callable, int64_t number) {
     void *hidden = ids_hide_begin();
     int is_step = on_step(callable, number);
     ids_hide_end(hidden);
+    /* Ctrl-C came in the callback: raised there, it would be printed and lost. */
+    if (is_step == INTERRUPTED && interrupt) interrupt();
     return is_step;
 }
 

@@ -443,6 +443,13 @@ def steps_of_a_window():
         same('a step in state %d is one' % state, counting.step(7, 46), 1)
         same('and is marked in state %d' % state, marked, wanted)
 
+    def interrupts(*_words):
+        raise KeyboardInterrupt
+    counting.agent.step = interrupts
+    same('Ctrl-C in it is left to C, which has it raised later', counting.step(7, 47), 2)
+    counting.agent.step = lambda *words: agent.interrupted.append(True)     # in a callback of the agent
+    same('and so is that of a window that opens', (counting.step(7, 48), agent.interrupted), (2, []))
+
 
 def hides():
     """Profilers and debuggers of the program are told of no function of ours, and of all others. A copy of the library counts anew."""

@@ -1,5 +1,4 @@
 """idsprof_agent.py - libidsprof_agent.so through ctypes: the contract is collectors/common/agent.h."""
-import _thread
 import ctypes
 import functools
 import os
@@ -26,14 +25,34 @@ class _Collector(ctypes.Structure):
                 ('handle', ctypes.POINTER(ctypes.c_int))]
 
 
+interrupted = []                # Ctrl-C in a callback of ours, which is the program's
+
+
+def raise_interrupt():
+    """After a call of the agent: what a callback in it could not raise."""
+    if interrupted:
+        interrupted.clear()
+        raise KeyboardInterrupt
+
+
 def _answer(why, why_size, work, *arguments):
     """Runs a callback's work for C: 0, or 1 (BUSY where it is so) with the reason put into `why`. Nothing is raised."""
+    done = []
+    try:
+        return _attempt(why, why_size, work, arguments, done)
+    except KeyboardInterrupt:           # in what is around the work
+        interrupted.append(True)
+        return 0 if done else 1
+
+
+def _attempt(why, why_size, work, arguments, done):
     code, before, is_listed = 1, counts.count(), listed_thread() is not None
     try:
         work(*arguments)
+        done.append(True)
         return 0
-    except KeyboardInterrupt:           # meant for the program: it comes again as soon as C has returned
-        _thread.interrupt_main()
+    except KeyboardInterrupt:           # meant for the program: raised again when C has returned, not here, where ctypes would print it
+        interrupted.append(True)
         reason = 'interrupted'
     except BaseException as error:
         code = BUSY if isinstance(error, Busy) else 1
@@ -132,9 +151,12 @@ class Agent:
 
     def register(self, session):
         """Makes `session` (start(), stop(path), contribute(path, zero_ns, begin_ns, end_ns)) the collector "jax". False: asleep."""
-        def start(_context, why, why_size):
+        def begin():
             self.library.ids_agent_entered()                            # not before: Python's lock was the program's
-            return _answer(why, why_size, session.start)
+            session.start()
+
+        def start(_context, why, why_size):
+            return _answer(why, why_size, begin)
 
         def stop(_context, path, caught, why, why_size):
             code = _answer(why, why_size, session.stop, path and os.fsdecode(path))

@@ -17,11 +17,12 @@ import sys
 import threading
 import time
 
-from .idsprof_agent import CALL, OPENED
+from .idsprof_agent import CALL, OPENED, interrupted
 from .idsprof_hidden import hidden_after
 from .idsprof_misses import innermost, is_of_jax, name_of
 
 COSTS, COSTS_LEAST = 1000, 20
+INTERRUPTED = 2                 # as in executions.c
 KINDS = 4096                    # as in executions.c
 PMAP_FRAMES = 12                # from jax's making of a jitted function outwards to its pmap
 FLAG_VECTORCALL = 1 << 11       # Py_TPFLAGS_HAVE_VECTORCALL
@@ -198,10 +199,12 @@ class Executions:
             elif not was_open:
                 self.spent_ns.append(time.perf_counter_ns() - began)
         except KeyboardInterrupt:
-            import _thread
-            _thread.interrupt_main()
+            interrupted.append(True)
         except BaseException:
             pass
+        if interrupted:
+            interrupted.clear()
+            return INTERRUPTED          # C has it raised when this function has returned
         return 1
 
     def end_step(self):

@@ -7,7 +7,7 @@ import ctypes
 import sys
 import types
 
-from .idsprof_agent import ANNOTATION
+from .idsprof_agent import ANNOTATION, raise_interrupt
 
 
 def follow_steps(agent, profiler, session, first):
@@ -27,6 +27,7 @@ def follow_steps(agent, profiler, session, first):
                 session.has_closed = False
                 if not agent.wants(ANNOTATION):
                     undo()
+            raise_interrupt()
         except Exception:               # a number that is no number, a name that is no text: the program's own affair
             pass
 
@@ -99,6 +100,7 @@ def follow_range(agent, profiler, wanted, asked):
     def __init__(self, name, *args, **kwargs):
         if name == wanted:
             tell(name_bytes, 1)
+            raise_interrupt()
             self._idsprof_inside = True
             kwargs.setdefault('user_annotation', 1)
             kwargs.setdefault('idsprof_block', 1)
@@ -108,6 +110,7 @@ def follow_range(agent, profiler, wanted, asked):
         answer = leave(self, *exception)
         if self.__dict__.pop('_idsprof_inside', False):
             tell(name_bytes, 0)
+            raise_interrupt()
         return answer
 
     return _put(annotation, __init__=__init__, __exit__=__exit__)
