@@ -37,7 +37,7 @@ static int has_platform(const struct ids_seen *seen, const char *option) {
 static int without_use(struct ids_outcome_work *outcome) {
     const char *option = outcome->record->plan->profile_options;
     for (const char *end; *option; option = *end ? end + 1 : end) {
-        end = strchrnul(option, '\n');
+        end = option + strcspn(option, "\n");
         int is_gpu = !strncmp(option, "gpu_", 4), is_of_device = is_gpu || !strncmp(option, "tpu_", 4);
         if (!is_of_device || has_platform(outcome->record->seen, option)) continue;
         ids_outcome_set(outcome, "no_use",

@@ -352,6 +352,16 @@ START_TEST(expected_room) {
     ck_assert_ptr_eq(ids_vec_expect(at, &room, SIZE_MAX / 2, sizeof *at), at);
     ck_assert_uint_ge(room, 2000);
     free(at);
+    int *small = NULL; /* one that was expected may be the first of more */
+    size_t small_room = 0, small_count = 0;
+    small = ids_vec_expect(small, &small_room, 1, sizeof *small);
+    for (int i = 0; i < 3; i++) {
+        int *fresh = IDS_PUSH(small, small_count, small_room);
+        ck_assert_ptr_nonnull(fresh);
+        *fresh = i;
+    }
+    ck_assert_int_eq(small[0] + small[1] + small[2], 3);
+    free(small);
 }
 END_TEST
 
