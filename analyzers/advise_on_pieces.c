@@ -470,6 +470,7 @@ static const char *say_behind(const struct ids_adviser *adviser, const struct id
     if (piece->account != IDS_HOST_PYTHON || piece->scope != IDS_REMEDY_OF_CULPRIT || !piece->most->frame) return "";
     if (piece->most->is_of_other_thread) return ""; /* it begins when it likes */
     if (piece->time_ps < adviser->pieces.time_ps / 10) return "";
+    if (adviser->analysis->steps.count < 2) return ""; /* it may wait once, before all that is looked at */
     for (size_t s = ledger->first_share[adviser->pieces.decider]; s < ledger->first_share[adviser->pieces.decider + 1];
          s++) {
         const struct ids_entry_share *share = &ledger->shares[s];

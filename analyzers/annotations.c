@@ -36,7 +36,8 @@ static const struct ids_table_def annotated = {
     "annotations",
     columns,
     IDS_COUNT_OF(columns),
-    "One row per name of annotated region, longest on the host first, at most 10,000. `device` is the time of the "
+    "One row per name of annotated region, longest on the host first, at most 10,000; a region within one of its "
+    "name is part of that. `device` is the time of the "
     "device activity that was launched inside, directly or through other threads, whenever it ran; an activity counts "
     "in every region around its launch. No data: launches are recorded of less than half of the devices' time, or the "
     "region is one of a collective that begins in another region and lies mostly behind it: somebody waits for it "
@@ -125,6 +126,18 @@ static int add_region(const struct ids_trace *trace, const struct ids_event *eve
     return 0;
 }
 
+/* Whether the region that was added last lies in another one of its name, and is part of it. */
+static int is_within_itself(const struct gathering *gathering) {
+    const struct region *region = &gathering->regions[gathering->region_count - 1];
+    size_t around = region->before;
+    for (int deep = 0; around && deep < DEEP; deep++) {
+        const struct region *outer = &gathering->regions[around - 1];
+        if (outer->text == region->text && outer->end_ps >= region->end_ps) return 1;
+        around = outer->before;
+    }
+    return 0;
+}
+
 static int add_track(const struct ids_trace *trace, size_t number, struct gathering *gathering) {
     struct ids_cursor cursor = ids_cursor_over_kinds(&trace->tracks[number].events, IDS_KINDS(IDS_KIND_ANNOTATED));
     struct of_track *of = &gathering->tracks[number];
@@ -133,6 +146,7 @@ static int add_track(const struct ids_trace *trace, size_t number, struct gather
         if (!event->annotation) continue;
         struct annotation *annotation = find(gathering, trace->names[event->name].text);
         if (!annotation || add_region(trace, event, of, gathering)) return -1;
+        if (is_within_itself(gathering)) continue;
         annotation->spans += gathering->regions[gathering->region_count - 1].is_span;
         annotation->count++;
         ids_sum(&annotation->host_ps, event->end_ps - event->start_ps);

@@ -403,27 +403,30 @@ static int says_who_launched(const struct ids_trace *trace) {
     return 0;
 }
 
-/* "take 111.2 ms on the host": all that is known of steps whose work's launches are missing. */
-static const char *why_launchless(const struct ids_analysis *analysis, struct ids_report *report) {
+/* "steps take 111.2 ms on the host (annotation 'train')": all that is known of them without work of a device. */
+static const char *on_host(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_steps *steps = &analysis->steps;
     int64_t host_ps = 0;
     char time[IDS_VALUE_ROOM];
     for (size_t i = 0; i < steps->mark_count; i++) ids_sum(&host_ps, steps->mark[i].end_ps - steps->mark[i].start_ps);
     ids_value_format(ids_int_value(IDS_UNIT_TIME, host_ps / (int64_t)steps->mark_count), time, sizeof time);
-    return ids_report_text(report,
-                           "steps take %s on the host (%s); the recording lacks the launches of most device work, so "
-                           "nothing says what of it is whose",
-                           time, name_of_marks(analysis, report));
+    return ids_report_text(report, "steps take %s on the host (%s)", time, name_of_marks(analysis, report));
 }
 
 /* Why no step is found. */
 static const char *why_none(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_trace *trace = analysis->trace;
     const struct ids_steps *steps = &analysis->steps;
+    if (!analysis->busy_count && steps->mark_count && steps->name != IDS_NONE)
+        return ids_report_text(report, "%s; %s", on_host(analysis, report), ids_no_activity_reason(analysis));
     if (!analysis->busy_count) return ids_no_activity_reason(analysis);
     if (steps->source != IDS_STEPS_NONE) return "no step lies wholly in the window";
     int is_counted = steps->name != IDS_NONE && is_counted_call(ids_trace_text(trace, steps->name));
-    if (steps->is_launchless) return why_launchless(analysis, report);
+    if (steps->is_launchless)
+        return ids_report_text(report,
+                               "%s; the recording lacks the launches of most device work, so nothing says what of it "
+                               "is whose",
+                               on_host(analysis, report));
     if (steps->blurred)
         return is_counted
                    ? "calls were counted as steps, but device work cannot be assigned to them: see the rule of "

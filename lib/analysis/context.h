@@ -93,9 +93,10 @@ struct ids_steps {
     uint64_t called,
         linked; /* launches that lie in an annotation; that links lead to one, or of a CPU's ops without a run_id */
     uint64_t assigned, unassigned; /* device events */
-    /* From the first step on, device events without a launch. Where they are more than those of steps, most launches
-     * are missing, and a step's time would be that of a few kernels. */
+    /* From the first step on, device events without a launch. Where they are more, and take longer, than those of
+     * steps, most launches are missing, and a step's time would be that of a few kernels. */
     uint64_t launchless;
+    int64_t launchless_ps, assigned_ps;
     int is_launchless;
     struct ids_device_steps *of_device; /* by trace->devices; NULL without steps */
     struct ids_keymap marks;            /* step and host -> index of `mark` */

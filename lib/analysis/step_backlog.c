@@ -12,10 +12,11 @@
 
 /* A stream until the first step's last work. */
 struct stream {
-    uint64_t first_made; /* the step of its first work that is of any; 0: none */
-    int64_t end_ps;      /* of what it did before that; INT64_MIN: nothing */
-    uint64_t launchless; /* of it, what has no launch */
-    int64_t of_first_ps; /* its work for the first step */
+    uint64_t first_made;   /* the step of its first work that is of any; 0: none */
+    int64_t end_ps;        /* of what it did before that; INT64_MIN: nothing */
+    uint64_t launchless;   /* of it, what has no launch */
+    int64_t launchless_ps; /* its time */
+    int64_t of_first_ps;   /* its work for the first step */
 };
 struct streams {
     struct stream *at;
@@ -40,7 +41,9 @@ static void add(struct stream *stream, const struct ids_event *event, uint64_t m
     if (made == first) ids_sum(&stream->of_first_ps, event->end_ps - event->start_ps);
     if (stream->first_made) return;
     if (event->end_ps > stream->end_ps) stream->end_ps = event->end_ps;
-    if (!event->launch) stream->launchless++;
+    if (event->launch) return;
+    stream->launchless++;
+    ids_sum(&stream->launchless_ps, event->end_ps - event->start_ps);
 }
 
 /* The stream on which the first step does most; NULL where it does nothing. */
@@ -57,7 +60,7 @@ int ids_step_backlog(const struct ids_events *activity, const uint32_t *made, co
                      struct ids_step_backlog *ret_backlog) {
     struct streams streams = {0};
     int code = 0, is_ahead = 1;
-    *ret_backlog = (struct ids_step_backlog){INT64_MIN, INT64_MIN, 0};
+    *ret_backlog = (struct ids_step_backlog){.ahead_ps = INT64_MIN, .queued_ps = INT64_MIN};
     uint64_t first = own->count ? (uint64_t)own->at[0].step + 1 : 0;
     for (size_t i = 0; i < activity->count && !code && own->count; i++) {
         const struct ids_event *event = &activity->at[i];
@@ -72,7 +75,10 @@ int ids_step_backlog(const struct ids_events *activity, const uint32_t *made, co
     }
     const struct stream *most = main_of(&streams, first);
     if (most) ret_backlog->queued_ps = most->end_ps;
-    for (size_t i = 0; i < streams.count; i++) ret_backlog->launchless += streams.at[i].launchless;
+    for (size_t i = 0; i < streams.count; i++) {
+        ret_backlog->launchless += streams.at[i].launchless;
+        ids_sum(&ret_backlog->launchless_ps, streams.at[i].launchless_ps);
+    }
     ids_keymap_done(&streams.places);
     free(streams.at);
     return code;

@@ -2,6 +2,7 @@
  * asynchronous dispatch a step's annotation is over before the device begins). */
 #include "lib/analysis/step_sources.h"
 
+#include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -111,7 +112,11 @@ static int by_launch(struct ids_analysis *analysis, const struct ids_events *act
         made[i] = (uint32_t)step;
         if (step) ids_step_stretch(&steps->at[step - 1], event->start_ps, event->end_ps);
         *(step ? &steps->assigned : &steps->unassigned) += 1;
-        steps->launchless += !event->launch;
+        if (step) ids_sum(&steps->assigned_ps, event->end_ps - event->start_ps);
+        if (!event->launch) {
+            steps->launchless++;
+            ids_sum(&steps->launchless_ps, event->end_ps - event->start_ps);
+        }
         if (add_work(finding, event, step)) return ids_no_memory(err);
     }
     return 0;
@@ -137,6 +142,7 @@ int ids_steps_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
         struct ids_step_backlog backlog;
         if (ids_step_backlog(activity, made, own, &backlog)) return ids_no_memory(err);
         steps->launchless -= backlog.launchless;
+        ids_sum(&steps->launchless_ps, -backlog.launchless_ps);
         if (begin_with_running(steps, trace->devices[d].host, own)) return ids_no_memory(err);
         tile(steps, trace->devices[d].host, &backlog, own);
         steps->of_activity[d] = ids_far_keep(trace->far, made, activity->count * sizeof *made);
@@ -174,7 +180,8 @@ static size_t count_blurred(const struct ids_trace *trace, const struct ids_step
 
 void ids_steps_drop_blurred(const struct ids_trace *trace, struct ids_steps *steps) {
     size_t blurred = count_blurred(trace, steps);
-    steps->is_launchless = !blurred && steps->assigned && steps->launchless > steps->assigned;
+    steps->is_launchless =
+        !blurred && steps->assigned && steps->launchless > steps->assigned && steps->launchless_ps > steps->assigned_ps;
     if (!blurred && !steps->is_launchless) return;
     steps->blurred = blurred;
     steps->marked = steps->count;

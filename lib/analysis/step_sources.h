@@ -45,9 +45,10 @@ void ids_steps_drop_blurred(const struct ids_trace *trace, struct ids_steps *ste
 
 /* What a device still does of the time before its first step (step_backlog.c). */
 struct ids_step_backlog {
-    int64_t ahead_ps;    /* end of what began before any work of a step; INT64_MIN: nothing did */
-    int64_t queued_ps;   /* the same of the stream that the first step does most on, before its work there */
-    uint64_t launchless; /* events without a launch, on each stream before the work of steps */
+    int64_t ahead_ps;      /* end of what began before any work of a step; INT64_MIN: nothing did */
+    int64_t queued_ps;     /* the same of the stream that the first step does most on, before its work there */
+    uint64_t launchless;   /* events without a launch, on each stream before the work of steps */
+    int64_t launchless_ps; /* their time */
 };
 /* made[]: by the device's activity, ids_step.made + 1; own: first and last work of its steps, in order. -1 when memory
  * ran out. */

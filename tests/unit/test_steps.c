@@ -306,7 +306,7 @@ START_TEST(steps_of_a_few_kernels_that_have_a_launch_are_none) {
                                "100 120 train step_num=5 _r=1\n";
     char text[800];
     snprintf(text, sizeof text,
-             "plane /device:GPU:0\nline 1 \"Stream #1\"\n5 30 q\n120 4 k correlation_id=1\n130 1 r\n140 1 s\n%s", host);
+             "plane /device:GPU:0\nline 1 \"Stream #1\"\n5 30 q\n120 4 k correlation_id=1\n130 4 r\n140 4 s\n%s", host);
     make(text);
     ck_assert_int_eq(analysis.steps.source, IDS_STEPS_NONE);
     ck_assert_uint_eq(analysis.steps.count, 0);
@@ -316,6 +316,21 @@ START_TEST(steps_of_a_few_kernels_that_have_a_launch_are_none) {
     /* as much as that may be of another program */
     snprintf(text, sizeof text,
              "plane /device:GPU:0\nline 1 \"Stream #1\"\n5 30 q\n120 4 k correlation_id=1\n130 40 r\n%s", host);
+    make(text);
+    ck_assert_uint_eq(analysis.steps.count, 1);
+    done();
+    /* many, and short beside what is known */
+    snprintf(text, sizeof text,
+             "plane /device:GPU:0\nline 1 \"Stream #1\"\n5 30 q\n120 40 k correlation_id=1\n170 1 r\n180 1 s\n%s",
+             host);
+    make(text);
+    ck_assert_uint_eq(analysis.steps.count, 1);
+    done();
+    /* what was queued before is of no step, however long */
+    snprintf(text, sizeof text,
+             "plane /device:GPU:0\nline 1 \"Stream #1\"\n5 3 q\n120 4 k correlation_id=1\n130 1 r\n140 2 s\nline 2 "
+             "\"Stream #2\"\n122 1 t\n%s",
+             host);
     make(text);
     ck_assert_uint_eq(analysis.steps.count, 1);
     done();
