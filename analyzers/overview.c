@@ -329,9 +329,10 @@ static void say_earlier_work(const struct ids_analysis *analysis, struct ids_rep
     const int64_t window_ps = ids_windows_total(analysis), earlier_ps = ids_earlier_work_ps(analysis);
     if (!earlier_ps || earlier_ps < window_ps / 100) return;
     ids_report_property(report, earlier_ps < window_ps / 10 ? "some_earlier_work" : "earlier_work",
-                        ids_text_value(ids_report_text(
-                            report, "for %.1f %% of the window the device waits for work from before the recording",
-                            100 * (double)earlier_ps / (double)window_ps)));
+                        ids_text_value(ids_report_text(report,
+                                                       "for %.1f %% of the window the device waits for work that was "
+                                                       "launched before the recording and is not in it",
+                                                       100 * (double)earlier_ps / (double)window_ps)));
 }
 
 static int overview_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
@@ -358,9 +359,10 @@ static int overview_run(struct ids_analysis *analysis, struct ids_report *report
                             ids_text_value("Python's functions recorded, which makes Python slower"));
     double recording = ids_graph_recording_share(analysis);
     if (recording > 0.5)
-        ids_report_property(report, "graph_recording",
-                            ids_text_value(ids_report_text(
-                                report, "the host records a graph for %.1f %% of the window, once", recording * 100)));
+        ids_report_property(
+            report, "graph_recording",
+            ids_text_value(ids_report_text(report, "the host records graphs for %.1f %% of the window, each once",
+                                           recording * 100)));
     say_earlier_work(analysis, report);
     if (trace->time_scale.count)
         ids_report_property(report, "time_scale_multiplier",
