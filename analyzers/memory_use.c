@@ -138,6 +138,20 @@ static void narrow(const struct ids_analysis *analysis, struct ids_memory_use *u
     while (use->first < use->end && use->end[-1].at_ps > to_ps) use->end--;
 }
 
+/* Of the allocator's device. One that the trace has under no such number (PyTorch on ROCm counts allocators as HIP
+ * does, and devices by their agents) has as much as all devices of its host, where these are alike. 0 unknown. */
+static uint64_t memory_of(const struct ids_trace *trace, const struct ids_allocator *allocator) {
+    if (allocator->device != IDS_NONE) return trace->devices[allocator->device].memory_bytes;
+    uint64_t bytes = 0;
+    for (size_t d = 0; d < trace->device_count && !allocator->on_host; d++) {
+        const struct ids_device *device = &trace->devices[d];
+        if (device->host != allocator->host || device->kind == IDS_DEVICE_CPU) continue;
+        if (!device->memory_bytes || (bytes && bytes != device->memory_bytes)) return 0;
+        bytes = device->memory_bytes;
+    }
+    return bytes;
+}
+
 static void measure(const struct ids_trace *trace, struct ids_memory_use *use) {
     use->life_peak = use->capacity = -1;
     use->peak = use->first;
@@ -148,10 +162,8 @@ static void measure(const struct ids_trace *trace, struct ids_memory_use *use) {
         use->given += !event->takes;
     }
     use->capacity = use->peak->capacity;
-    uint32_t device = use->allocator->device;
-    if (use->capacity < 0 && device != IDS_NONE && trace->devices[device].memory_bytes &&
-        trace->devices[device].memory_bytes < INT64_MAX)
-        use->capacity = (int64_t)trace->devices[device].memory_bytes;
+    uint64_t bytes = memory_of(trace, use->allocator);
+    if (use->capacity < 0 && bytes && bytes < INT64_MAX) use->capacity = (int64_t)bytes;
 }
 
 static int is_looked_at(const struct ids_analysis *analysis, const struct ids_allocator *allocator) {

@@ -377,8 +377,13 @@ SELECT
     CASE WHEN s.torch_type IS NULL THEN coalesce(s.bytes_reserved, 0) + s.bytes_allocated
          ELSE s.torch_total END AS in_use, -- from then on, with what is reserved for stacks of programs; NULL where the file does not say
     CASE WHEN s.torch_type IS NULL THEN coalesce(s.bytes_reserved, 0) + s.bytes_allocated + s.bytes_available
-         ELSE (SELECT max(d.memory_bytes) FROM device d WHERE d.run = h.run AND d.kind = 'GPU' AND d.ordinal = max(s.torch_device, 0)
-               AND d.host = coalesce(h.name, d.host)) END AS capacity, -- in use and available; NULL where the file does not say
+         WHEN s.torch_type = 0 OR EXISTS (SELECT 1 FROM device d WHERE d.run = h.run AND d.kind = 'GPU'
+              AND d.ordinal = max(s.torch_device, 0) AND d.host = coalesce(h.name, d.host))
+         THEN (SELECT max(d.memory_bytes) FROM device d WHERE d.run = h.run AND d.kind = 'GPU' AND d.ordinal = max(s.torch_device, 0)
+               AND d.host = coalesce(h.name, d.host))
+         ELSE (SELECT CASE WHEN min(d.memory_bytes) = max(d.memory_bytes) AND count(d.memory_bytes) = count(*) THEN max(d.memory_bytes) END
+               FROM device d WHERE d.run = h.run AND d.kind <> 'CPU' AND d.host = coalesce(h.name, d.host))
+         END AS capacity,     -- in use and available, or what all devices of the host have; NULL where the file does not say
     s.fragmentation AS fragmentation, -- 1 less the largest free block ÷ all that is free; NULL where the file does not say
     s.peak_bytes_in_use AS life_peak, -- the most in use since the program began; NULL where the file does not say
     s.tf_op AS op,            -- for which op; NULL where the file does not say
