@@ -1,9 +1,11 @@
 /* ledger.c - where the time of a step went, and who is to blame: the book of lib/analysis/ledger.h as figures and
  * tables. */
 #include "analyzers/ledger_rows.h"
+#include "analyzers/op_families.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
+#include "lib/report/alike_names.h"
 
 #include <float.h>
 #include <math.h>
@@ -65,9 +67,13 @@ static const struct ids_column_def account_columns[] = {
     {"sd", "±", IDS_UNIT_TIME, 0},
     {"time", "time, all devices", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"recorded_share", "recorded", IDS_UNIT_RATIO, IDS_COLUMN_DETAIL},
-    {"culprit_share", "of it", IDS_UNIT_RATIO, 0},
-    {"culprit", "mostly", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-    {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"culprit_share", "of it, one", IDS_UNIT_RATIO, IDS_COLUMN_DETAIL},
+    {"culprit", "mostly, one", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"where", "where, one", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"group_share", "of it", IDS_UNIT_RATIO, 0},
+    {"alike", "alike", IDS_UNIT_COUNT, IDS_COLUMN_SPARE},
+    {"group", "mostly", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"group_where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def accounts = {
     "accounts",
@@ -75,7 +81,8 @@ static const struct ids_table_def accounts = {
     account_columns,
     IDS_COUNT_OF(account_columns),
     "Every moment of a step belongs to one account. `per_step` is the mean per step and device (without steps: per "
-    "device, of the window), `sd` its deviation over the steps, `culprit` the one with the largest part of it.",
+    "device, of the window), `sd` its deviation over the steps, `culprit` the one with the largest part of it; "
+    "`group` the ops of one computation that have the largest part together, `alike` of them, or that one culprit.",
     IDS_TABLE_TOP | IDS_TABLE_WHOLE,
 };
 
@@ -143,6 +150,7 @@ struct account_sum {
     int64_t time_ps, recorded_ps;
     double squares;
     const struct ids_ledger_entry *most; /* the culprit with the largest part; NULL: nobody is known */
+    struct ids_op_families families;     /* of those who are known */
 };
 
 /* Σ over steps of an account's time there over all devices, squared. */
@@ -176,7 +184,9 @@ static int sum_accounts(const struct ids_analysis *analysis, struct account_sum 
         int64_t time_ps = ids_ledger_entry_time(entry);
         ids_sum(&sum->time_ps, time_ps);
         ids_sum(&sum->recorded_ps, ids_ledger_entry_recorded(entry));
-        if (entry->culprit && time_ps && (!sum->most || time_ps > ids_ledger_entry_time(sum->most))) sum->most = entry;
+        if (!entry->culprit || !time_ps) continue;
+        if (!sum->most || time_ps > ids_ledger_entry_time(sum->most)) sum->most = entry;
+        if (ids_op_families_add(&sum->families, analysis, entry, time_ps)) return -1;
     }
     return add_squares(analysis, sums);
 }
@@ -187,6 +197,43 @@ static const char *text_of(const struct ids_ledger *ledger, uint32_t text) {
 
 static double part_of(int64_t part_ps, int64_t whole_ps) {
     return whole_ps ? (double)part_ps / (double)whole_ps : 0;
+}
+
+/* The largest part of an account: a culprit, or ops that are alike. */
+struct group {
+    struct ids_op_family family;
+    const char *name, *where; /* NULL unknown */
+};
+
+/* The ops of a family beside the one that has most of it: their names, and the scope that all are in. */
+static void name_family(const struct ids_analysis *analysis, struct ids_report *report, struct group *group) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    const struct ids_ledger_entry *most = group->family.most;
+    struct ids_alike_names names = {0};
+    uint64_t key = ids_op_family_key(analysis, most);
+    ids_alike_add(&names, group->name, group->where ? group->where : "");
+    for (size_t e = 0; e < ledger->entry_count; e++) {
+        const struct ids_ledger_entry *entry = &ledger->entries[e];
+        if (entry == most || entry->account != most->account || !entry->culprit || !ids_ledger_entry_time(entry) ||
+            ids_op_family_key(analysis, entry) != key)
+            continue;
+        const char *where = entry->where ? text_of(ledger, entry->where) : "";
+        ids_alike_add(&names, text_of(ledger, entry->culprit), where);
+        if (group->where && ids_hash_without_numbers(where) != ids_hash_without_numbers(group->where))
+            group->where = ids_common_scope(report, group->where, where);
+    }
+    group->name = ids_alike_name(report, &names);
+    if (!names.places_unlike) group->where = *names.place ? ids_alike_place(report, &names) : NULL;
+}
+
+static struct group group_of(const struct ids_analysis *analysis, struct ids_report *report,
+                             const struct account_sum *sum) {
+    struct group group = {.family = ids_op_families_largest(&sum->families)};
+    if (!group.family.most) return group;
+    group.name = text_of(&analysis->ledger, group.family.most->culprit);
+    group.where = text_of(&analysis->ledger, group.family.most->where);
+    if (group.family.count > 1) name_family(analysis, report, &group);
+    return group;
 }
 
 static void list_accounts(const struct ids_analysis *analysis, struct ids_report *report, const struct whole *whole,
@@ -203,6 +250,7 @@ static void list_accounts(const struct ids_analysis *analysis, struct ids_report
         const struct account_sum *sum = &sums[largest];
         if (!sum->time_ps) continue;
         const struct ids_ledger_entry *most = sum->most;
+        struct group group = group_of(analysis, report, sum);
         struct ids_value cells[] = {
             ids_text_value(ids_account_id((enum ids_account)largest)),
             ids_int_value(IDS_UNIT_TIME, sum->time_ps / whole->pairs),
@@ -214,6 +262,12 @@ static void list_accounts(const struct ids_analysis *analysis, struct ids_report
                  : ids_no_value(IDS_UNIT_RATIO),
             ids_text_value(most ? text_of(ledger, most->culprit) : NULL),
             ids_text_value(most ? text_of(ledger, most->where) : NULL),
+            most ? ids_real_value(IDS_UNIT_RATIO, part_of(group.family.time_ps, sum->time_ps))
+                 : ids_no_value(IDS_UNIT_RATIO),
+            group.family.count > 1 ? ids_int_value(IDS_UNIT_COUNT, (int64_t)group.family.count)
+                                   : ids_no_value(IDS_UNIT_COUNT),
+            ids_text_value(group.name),
+            ids_text_value(group.where),
         };
         IDS_ROW(report, table, account_columns, cells);
     }
@@ -321,13 +375,16 @@ static int ledger_run(struct ids_analysis *analysis, struct ids_report *report, 
         return 0;
     }
     struct account_sum sums[IDS_ACCOUNT_COUNT] = {0};
-    if (sum_accounts(analysis, sums) || list_entries(analysis, report, &whole) || ids_ledger_rows(analysis, report))
-        return ids_no_memory(err);
-    list_accounts(analysis, report, &whole, sums);
-    if (whole.steps) step_figures(report, &whole, sums);
-    known_figures(analysis, report, &whole, sums);
-    ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), "no steps in this trace");
-    return 0;
+    int failed =
+        sum_accounts(analysis, sums) || list_entries(analysis, report, &whole) || ids_ledger_rows(analysis, report);
+    if (!failed) {
+        list_accounts(analysis, report, &whole, sums);
+        if (whole.steps) step_figures(report, &whole, sums);
+        known_figures(analysis, report, &whole, sums);
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), "no steps in this trace");
+    }
+    for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) ids_op_families_done(&sums[a].families);
+    return failed ? ids_no_memory(err) : 0;
 }
 
 static const struct ids_table_def *const tables[] = {

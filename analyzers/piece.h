@@ -2,6 +2,7 @@
 #ifndef IDS_ANALYZERS_PIECE_H
 #define IDS_ANALYZERS_PIECE_H
 
+#include "analyzers/op_families.h"
 #include "analyzers/remedies.h"
 #include "lib/analysis/context.h"
 
@@ -42,14 +43,6 @@ void ids_piece_see_longest(struct ids_piece *piece, const struct ids_ledger_entr
 void ids_piece_take(struct ids_piece *piece, const struct ids_piece *other);
 /* The same of one cause: no time is left of the other one. */
 void ids_piece_join(struct ids_piece *longest, struct ids_piece *other);
-
-/* The ops of one computation: XLA makes many instances of a kernel or a layer (name.1, name.2), which have one
- * fingerprint. */
-struct ids_op_family {
-    const struct ids_ledger_entry *most; /* that has most of it; NULL: there is none */
-    int64_t most_ps, time_ps;            /* on the deciding device */
-    size_t count;                        /* of the instances that ran */
-};
 
 struct ids_pieces {
     struct ids_piece *at; /* the longest first */

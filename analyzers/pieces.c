@@ -97,29 +97,11 @@ static int only_moves(const struct ids_trace *trace, const struct ids_ledger_ent
     return 0;
 }
 
-static uint64_t fingerprint_of(const struct ids_trace *trace, const struct ids_ledger_entry *entry) {
-    return entry->evidence_op ? trace->ops[entry->evidence_op - 1].fingerprint : 0;
-}
-
-/* By fingerprint; an op without one is a family of its own. The families' room is for all entries. */
-static int add_to_family(struct ids_op_family *families, size_t *count, struct ids_keymap *places, uint64_t fingerprint,
-                         const struct ids_ledger_entry *entry, int64_t ps) {
-    uint64_t unused = 0, *place = fingerprint ? ids_keymap_at(places, fingerprint) : &unused;
-    if (!place) return -1;
-    if (!*place) *place = ++*count;
-    struct ids_op_family *family = &families[*place - 1];
-    ids_sum(&family->time_ps, ps);
-    family->count++;
-    if (!family->most || ps > family->most_ps) family->most = entry, family->most_ps = ps;
-    return 0;
-}
-
 static int look_at_work(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
     const struct ids_ledger *ledger = &analysis->ledger;
-    size_t first = ledger->first_share[pieces->decider], end = ledger->first_share[pieces->decider + 1], count = 0;
-    struct ids_op_family *families = calloc(end - first + 1, sizeof *families);
-    struct ids_keymap places = {0};
-    int failed = !families;
+    size_t first = ledger->first_share[pieces->decider], end = ledger->first_share[pieces->decider + 1];
+    struct ids_op_families families = {0};
+    int failed = 0;
     for (size_t s = first; s < end && !failed; s++) {
         const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
         enum ids_account account = (enum ids_account)entry->account;
@@ -130,17 +112,17 @@ static int look_at_work(const struct ids_analysis *analysis, struct ids_pieces *
         if (account != IDS_WORK_COMPUTE) continue;
         ids_sum(&pieces->compute_ps, ps);
         pieces->compute_intervals += entry->intervals;
-        failed = add_to_family(families, &count, &places, fingerprint_of(analysis->trace, entry), entry, ps);
+        failed = ids_op_families_add(&families, analysis, entry, ps);
     }
     if (pieces->earlier_ps < pieces->time_ps / 100) pieces->earlier_ps = 0;
     pieces->time_ps -= pieces->earlier_ps;
-    for (size_t i = 0; i < count && !failed; i++) {
-        if (families[i].time_ps > pieces->op.time_ps) pieces->op = families[i];
-        if (families[i].time_ps > pieces->mover.time_ps && only_moves(analysis->trace, families[i].most))
-            pieces->mover = families[i];
+    pieces->op = ids_op_families_largest(&families);
+    for (size_t i = 0; i < families.count; i++) {
+        const struct ids_op_family *family = &families.at[i];
+        if (family->time_ps > pieces->mover.time_ps && only_moves(analysis->trace, family->most))
+            pieces->mover = *family;
     }
-    ids_keymap_done(&places);
-    free(families);
+    ids_op_families_done(&families);
     return failed ? -1 : 0;
 }
 

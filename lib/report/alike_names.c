@@ -79,3 +79,15 @@ const char *ids_alike_place(struct ids_report *report, const struct ids_alike_na
     int numbers = alike->places_differ && !alike->places_unlike;
     return numbers ? ids_without_numbers(report, alike->place) : alike->place;
 }
+
+const char *ids_common_scope(struct ids_report *report, const char *one, const char *other) {
+    const char *left = ids_without_numbers(report, one), *right = ids_without_numbers(report, other);
+    size_t length = 0, whole = 0;
+    if (!left || !right) return NULL;
+    for (;; length++) {
+        int left_ends = !left[length] || left[length] == '/', right_ends = !right[length] || right[length] == '/';
+        if (left_ends && right_ends) whole = length;
+        if (left[length] != right[length] || !left[length]) break;
+    }
+    return whole ? ids_report_text(report, "%.*s", (int)whole, left) : NULL;
+}

@@ -25,5 +25,8 @@ void ids_alike_add(struct ids_alike_names *alike, const char *name, const char *
 const char *ids_alike_name(struct ids_report *report, const struct ids_alike_names *alike);
 /* The places without their numbers; the first one where they differ in more. NULL when memory ran out. */
 const char *ids_alike_place(struct ids_report *report, const struct ids_alike_names *alike);
+/* Places that differ in more are in one scope, "train_step/layer_*": with what two of them begin, whole parts of a path
+ * without their numbers. NULL: with nothing, or memory ran out. */
+const char *ids_common_scope(struct ids_report *report, const char *one, const char *other);
 
 #endif

@@ -65,12 +65,13 @@ ids.charts = {};
                share > 0.06 ? h("span", {}, ids.format(share, "ratio")) : null);
     };
     const entry = (row) => {
-      const id = table.cell(row, "account"), culprit = table.cell(row, "culprit"), about = ids.account(id);
+      const id = table.cell(row, "account"), about = ids.account(id);
+      const alike = table.cell(row, "alike"), culprit = table.cell(row, "group");
       return h("li", {}, h("button", { type: "button", class: "entry", "data-account": id, onclick: () => choose(id),
                                        "data-definition": `${id}: ${about.meaning}` },
         ids.swatch(id), h("span", { class: "what" }, about.title), h("b", {}, table.text(row, "per_step")),
         h("span", { class: "soft" }, table.text(row, "share")),
-        culprit ? h("bdi", { class: "soft mostly" }, culprit) : null));
+        culprit ? h("bdi", { class: "soft mostly" }, alike ? `${culprit}, ${alike} alike` : culprit) : null));
     };
     return h("div", { class: "ledger" },
       ids.rove(h("div", { class: "bar", role: "group", "aria-label": "parts of a step" }, rows.map(part)), "button"),
