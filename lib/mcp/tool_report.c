@@ -75,8 +75,8 @@ static void put_sections(struct ids_mcp_call *call, const struct ids_render *ren
 
 static void put_overview(struct ids_mcp_call *call, const struct ids_render *render, const struct ids_report *report,
                          cJSON *tree) {
-    static const char *const columns[] = {"account", "per_step",    "time",  "share", "culprit",
-                                          "where",   "group_share", "alike", "group", "group_where", NULL};
+    static const char *const columns[] = {"account",     "per_step", "time",  "share",       "culprit", "where",
+                                          "group_share", "alike",    "group", "group_where", NULL};
     cJSON *data = call->answer.data, *diags = cJSON_DetachItemFromObjectCaseSensitive(tree, "diag");
     const cJSON *accounts = member(member(tree, "tables"), "accounts");
     put_headlines(call, render, tree);

@@ -235,6 +235,10 @@ START_TEST(instances_of_one_op_are_one_piece) {
     ck_assert_msg(about("most time has rpa.1 and 1 more like it") != NULL, "%s",
                   report.advice_count ? report.advice[0].what : "none");
     ck_assert_msg(evidence_has(0, "60.0 % of it these 2 ops"), "%s", report.advice[0].evidence);
+    /* and so says the table of accounts */
+    const struct ids_table *accounts = ids_report_find_table(&report, "accounts");
+    ck_assert_str_eq(ids_table_text_at(accounts, 0, ids_table_column(accounts, "group")), "rpa.*");
+    ck_assert_str_eq(ids_table_text_at(accounts, 0, ids_table_column(accounts, "culprit")), "big.1");
     ids_report_done(&report);
 }
 END_TEST
