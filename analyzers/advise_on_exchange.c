@@ -66,8 +66,8 @@ void ids_advise_on_buffers(struct ids_adviser *adviser) {
 const char *ids_many_collectives_in_words(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     static const char *const how[IDS_FRAMEWORKS] = {
         [IDS_JAX] = "where they are of gradients, let XLA combine them (--xla_gpu_all_reduce_combine_threshold_bytes)",
-        [IDS_PYTORCH] = "where they are of gradients, put several into one: buckets, as DistributedDataParallel has "
-                        "them, and no all_reduce for each parameter",
+        [IDS_PYTORCH] = ("where they are of gradients, put several into one: buckets, as DistributedDataParallel has "
+                         "them, and no all_reduce for each parameter"),
         [IDS_TENSORFLOW] = "where they are of gradients, pack several into one",
         [IDS_CUDA] = "put several into one call (ncclGroupStart)"};
     enum { MANY = 100 };

@@ -310,6 +310,20 @@ static int communicates(const struct ids_op *op) {
     return op->collective || op->class == IDS_CLASS_COLLECTIVE || goes_elsewhere;
 }
 
+static struct ids_value count_or_none(uint64_t count) {
+    return count ? ids_int_value(IDS_UNIT_COUNT, (int64_t)count) : ids_no_value(IDS_UNIT_COUNT);
+}
+
+static struct ids_value program_of(const struct ids_module *module, struct ids_report *report) {
+    if (!module || !module->program_id) return ids_no_value(IDS_UNIT_NONE);
+    return ids_text_value(ids_report_text(report, "%llu", (unsigned long long)module->program_id));
+}
+
+static struct ids_value fingerprint_of(const struct ids_op *op, struct ids_report *report) {
+    if (!op->fingerprint) return ids_no_value(IDS_UNIT_NONE);
+    return ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)op->fingerprint));
+}
+
 static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct gathering *gathering) {
     static const struct ids_op_cost none;
     const struct ids_groups *groups = &gathering->by_op;
@@ -346,22 +360,18 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             known(IDS_UNIT_COUNT, op->flops),
             known(IDS_UNIT_BYTES, op->bytes_accessed),
             text_or_none(trace, op->deduplicated_name),
-            module && module->program_id
-                ? ids_text_value(ids_report_text(report, "%llu", (unsigned long long)module->program_id))
-                : ids_no_value(IDS_UNIT_NONE),
+            program_of(module, report),
             text_or_none(trace, op->long_name),
             text_or_none(trace, op->shape),
-            op->fingerprint ? ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)op->fingerprint))
-                            : ids_no_value(IDS_UNIT_NONE),
+            fingerprint_of(op, report),
             word_or_none(scope),
             word_or_none(ids_op_pass(trace, op)),
             ids_text_value(ids_op_family(trace, op, ids_class_name((enum ids_class)group->first->class))),
             ids_text_value(ids_cost_source_name((enum ids_cost_source)op->cost_source)),
-            cost->runs ? ids_int_value(IDS_UNIT_COUNT, (int64_t)cost->runs) : ids_no_value(IDS_UNIT_COUNT),
-            cost->untimed.runs ? ids_int_value(IDS_UNIT_COUNT, (int64_t)cost->untimed.runs)
-                               : ids_no_value(IDS_UNIT_COUNT),
+            count_or_none(cost->runs),
+            count_or_none(cost->untimed.runs),
             known(IDS_UNIT_BYTES, op->memory_bytes),
-            communicates(op) ? ids_int_value(IDS_UNIT_COUNT, 1) : ids_no_value(IDS_UNIT_COUNT),
+            count_or_none((uint64_t)communicates(op)),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
             device_ps && device_ps[group->number] ? ids_int_value(IDS_UNIT_TIME, device_ps[group->number])
                                                   : ids_no_value(IDS_UNIT_TIME),

@@ -406,10 +406,11 @@ static int says_who_launched(const struct ids_trace *trace) {
 /* "steps take 111.2 ms on the host (annotation 'train')": all that is known of them without work of a device. */
 static const char *on_host(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_steps *steps = &analysis->steps;
-    int64_t host_ps = 0;
+    int64_t host_ps = 0, count = 0;
     char time[IDS_VALUE_ROOM];
-    for (size_t i = 0; i < steps->mark_count; i++) ids_sum(&host_ps, steps->mark[i].end_ps - steps->mark[i].start_ps);
-    ids_value_format(ids_int_value(IDS_UNIT_TIME, host_ps / (int64_t)steps->mark_count), time, sizeof time);
+    for (size_t i = 0; i < steps->mark_count; i++, count++)
+        ids_sum(&host_ps, steps->mark[i].end_ps - steps->mark[i].start_ps);
+    ids_value_format(ids_int_value(IDS_UNIT_TIME, count ? host_ps / count : 0), time, sizeof time);
     return ids_report_text(report, "steps take %s on the host (%s)", time, name_of_marks(analysis, report));
 }
 

@@ -564,6 +564,39 @@ static int is_never_launched(const struct ids_host_time *time, const struct ids_
            time->threads.program[busy->device->host] != IDS_NONE;
 }
 
+/* Nobody is known to have launched what comes next: it may be work from before the recording. */
+static int tell_unlaunched(struct ids_host_time *time, const struct ids_busy *busy, struct ids_idle_part part,
+                           const struct ids_event *next, const struct ids_idle_visitor *visitor,
+                           struct ids_error *err) {
+    int is_earlier = ids_earlier_work_is(&time->earlier, time->analysis, busy->device, next);
+    if (is_earlier < 0) return ids_no_memory(err);
+    part.account = IDS_DEVICE_UNKNOWN;
+    part.known = is_earlier ? IDS_INFERRED : IDS_UNKNOWN;
+    if (is_earlier) part.name = IDS_NAME_OF_EARLIER_WORK;
+    part.event = next;
+    return hand_on(visitor, &part, err);
+}
+
+/* What was launched does not begin: its stream waits for work from before the recording, or it is in the queue. */
+static int tell_queued(struct division *division, const struct ids_busy *busy, struct ids_idle_part part,
+                       struct ids_error *err) {
+    struct ids_host_time *time = division->time;
+    const struct ids_event *next = division->launched;
+    uint32_t earlier = division->launch
+                           ? ids_earlier_work_wait(time->analysis, busy, division->threads, next, part.from_ps)
+                           : IDS_NO_DOING;
+    part.event = division->launch;
+    if (earlier != IDS_NO_DOING) {
+        part.account = IDS_DEVICE_UNKNOWN;
+        part.known = IDS_INFERRED;
+        part.name = ids_name_of_doing(earlier, IDS_AS_BEHIND_EARLIER);
+        return hand_on(division->visitor, &part, err);
+    }
+    part.account = IDS_DEVICE_QUEUE;
+    part.name = name_of_launch(time, next);
+    return tell_beside_staging(division, part, part.from_ps, part.to_ps, err);
+}
+
 static int divide_recorded(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
                            const struct ids_idle_visitor *visitor, struct ids_error *err) {
     const struct ids_trace *trace = time->analysis->trace;
@@ -582,15 +615,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
      * thread did meanwhile is what there is to say. */
     int is_running = !stretch->previous && time->analysis->steps.has_running;
     int is_unlaunched = is_never_launched(time, busy, next);
-    if (next && !launch && !is_running && !is_unlaunched) {
-        int is_earlier = ids_earlier_work_is(&time->earlier, time->analysis, busy->device, next);
-        if (is_earlier < 0) return ids_no_memory(err);
-        part.account = IDS_DEVICE_UNKNOWN;
-        part.known = is_earlier ? IDS_INFERRED : IDS_UNKNOWN;
-        if (is_earlier) part.name = IDS_NAME_OF_EARLIER_WORK;
-        part.event = next;
-        return hand_on(visitor, &part, err);
-    }
+    if (next && !launch && !is_running && !is_unlaunched) return tell_unlaunched(time, busy, part, next, visitor, err);
     /* Behind the last work nothing says who would have launched more: the thread that launched last. */
     const struct ids_event *last = !next && stretch->previous ? stretch->previous->launch : NULL;
     const struct ids_asked_threads *threads =
@@ -622,18 +647,8 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         from_ps = to_ps;
     }
     if (from_ps >= stretch->to_ps) return 0;
-    uint32_t earlier = launch ? ids_earlier_work_wait(time->analysis, busy, threads, next, from_ps) : IDS_NO_DOING;
-    part.event = launch;
-    if (earlier != IDS_NO_DOING) {
-        part.account = IDS_DEVICE_UNKNOWN;
-        part.known = IDS_INFERRED;
-        part.name = ids_name_of_doing(earlier, IDS_AS_BEHIND_EARLIER);
-        part.from_ps = from_ps;
-        return hand_on(visitor, &part, err);
-    }
-    part.account = IDS_DEVICE_QUEUE;
-    part.name = name_of_launch(time, next);
-    return tell_beside_staging(&division, part, from_ps, stretch->to_ps, err);
+    part.from_ps = from_ps;
+    return tell_queued(&division, busy, part, err);
 }
 
 int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch *stretch,

@@ -113,7 +113,7 @@ static uint8_t *make_record(uint8_t *head, int keyed, const struct ids_row_value
             continue;
         }
         uint64_t value = (uint64_t)row->values[i];
-        uint64_t magnitude = value ^ (uint64_t)(row->values[i] >> 63);
+        uint64_t magnitude = value ^ (0 - (value >> 63)); /* of a negative one, its complement */
         unsigned kind = type_of_bits[64 - __builtin_clzll(magnitude | 1)];
         kind = value < 2 ? 8 + (unsigned)value : kind; /* 0 and 1 are types of their own */
         unsigned bytes = bytes_of_type[kind];
