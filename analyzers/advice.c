@@ -135,6 +135,24 @@ static void advise_on_all(struct ids_adviser *adviser) {
     put_gap_first(adviser, compute);
 }
 
+/* What ran is known where it is in the file; why nothing did is not. */
+static void advise_on_excerpt(struct ids_adviser *adviser) {
+    ids_adviser_remark(adviser, "run.events",
+                       "This trace holds a part of what ran - take the trace as the profiler wrote it",
+                       ids_report_text(adviser->report, "%s; what is idle, counts and shares are those of the part",
+                                       ids_excerpt_text(&adviser->pieces.excerpt, adviser->report)));
+    size_t first = adviser->said;
+    ids_advise_on_compute(adviser);
+    ids_advise_on_proven(adviser);
+    ids_advise_on_pieces(adviser);
+    ids_advise_on_loss(adviser);
+    ids_advise_on_one_op(adviser);
+    ids_advise_on_waste(adviser);
+    ids_advise_on_kernels(adviser);
+    ids_advise_on_clock(adviser);
+    put_in_order(adviser->report, first);
+}
+
 static int advice_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct ids_adviser adviser = {.analysis = analysis,
                                   .report = report,
@@ -149,7 +167,9 @@ static int advice_run(struct ids_analysis *analysis, struct ids_report *report, 
     int code = ids_balance_make(analysis, &adviser.balance, err);
     if (!code) code = ids_pieces_make(analysis, &adviser.pieces, err);
     ids_waste_sums(report, adviser.wastes);
-    if (!code) {
+    if (!code && adviser.pieces.excerpt.of) {
+        advise_on_excerpt(&adviser);
+    } else if (!code) {
         advise_on_all(&adviser);
         ids_advise_on_opening(&adviser);
     }

@@ -3,6 +3,7 @@
 #include "analyzers/runtime_calls.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/earlier_work.h"
+#include "lib/analysis/excerpt.h"
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
 #include "lib/model/python_frame.h"
@@ -335,9 +336,20 @@ static void say_earlier_work(const struct ids_analysis *analysis, struct ids_rep
                                                        100 * (double)earlier_ps / (double)window_ps)));
 }
 
+/* Of what devices did: a file of the host's alone has no figure that it makes wrong. */
+static int say_excerpt(const struct ids_analysis *analysis, struct ids_report *report) {
+    struct ids_excerpt excerpt;
+    if (ids_excerpt_of(analysis->trace, &excerpt)) return -1;
+    if (!excerpt.of || !analysis->busy_count) return 0;
+    ids_report_property(
+        report, "excerpt",
+        ids_text_value(ids_report_text(report, "a part of what ran: %s", ids_excerpt_text(&excerpt, report))));
+    return 0;
+}
+
 static int overview_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    (void)err;
     const struct ids_trace *trace = analysis->trace;
+    if (say_excerpt(analysis, report)) return ids_no_memory(err);
     ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
     struct ids_ranks ranks = ids_ranks_of(trace);
     if (ranks.read < ranks.all)

@@ -5,6 +5,7 @@
 #include "analyzers/op_families.h"
 #include "analyzers/remedies.h"
 #include "lib/analysis/context.h"
+#include "lib/analysis/excerpt.h"
 
 /* What a piece has of one account. */
 struct ids_piece_part {
@@ -55,6 +56,7 @@ struct ids_pieces {
     uint64_t compute_intervals;  /* of the ops that compute there */
     struct ids_op_family op;     /* of compute, the one with most of it */
     struct ids_op_family mover;  /* of those that only move data */
+    struct ids_excerpt excerpt;  /* what no piece tells then is why the device did nothing */
 };
 
 #endif

@@ -128,6 +128,13 @@ static int look_at_work(const struct ids_analysis *analysis, struct ids_pieces *
 
 /* --- pieces ----------------------------------------------------------------------------------------------------- */
 
+/* Where most ops are missing from the file, so is why the device did nothing. */
+static int is_unknown(const struct ids_pieces *pieces, enum ids_account account) {
+    if (!pieces->excerpt.of) return 0;
+    return account == IDS_DEVICE_QUEUE || account == IDS_DEVICE_UNKNOWN ||
+           !strncmp(ids_account_id(account), "host.", strlen("host."));
+}
+
 static int most_first(const void *a, const void *b) {
     const struct ids_piece *left = a, *right = b;
     if (left->time_ps != right->time_ps) return left->time_ps < right->time_ps ? 1 : -1;
@@ -256,6 +263,7 @@ static void put_share(const struct ids_analysis *analysis, struct ids_pieces *pi
     const struct ids_ledger_entry *entry = &ledger->entries[number];
     enum ids_account account = (enum ids_account)entry->account;
     if (account == IDS_WORK_COMPUTE || account == IDS_COMM_WAIT || !is_of_the_program(ledger, entry)) return;
+    if (is_unknown(pieces, account)) return;
     enum ids_remedy_scope scope = joint->of_entry[number] ? IDS_REMEDY_OF_FUNCTION : scope_of(ledger, entry);
     size_t *place = place_of(places, joint, number, account, scope);
     if (!*place) {
@@ -454,7 +462,8 @@ int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_
     size_t worth = 0;
     *ret_pieces = (struct ids_pieces){0};
     if (!pieces.at) return ids_no_memory(err);
-    if (find_decider(analysis, &pieces) || look_at_work(analysis, &pieces) || gather_with_joint(analysis, &pieces)) {
+    if (ids_excerpt_of(analysis->trace, &pieces.excerpt) || find_decider(analysis, &pieces) ||
+        look_at_work(analysis, &pieces) || gather_with_joint(analysis, &pieces)) {
         free(pieces.at);
         return ids_no_memory(err);
     }

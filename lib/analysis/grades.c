@@ -118,7 +118,8 @@ static int is_graph_recording(const struct ids_report *report) {
 
 /* What a device worked at that the file does not have is neither idle nor busy. */
 static int is_known(const struct ids_grade_rule *rule, const struct ids_report *report) {
-    return strcmp(rule->metric, "device.utilization") != 0 || !ids_report_find_property(report, "earlier_work");
+    return strcmp(rule->metric, "device.utilization") != 0 ||
+           !(ids_report_find_property(report, "earlier_work") || ids_report_find_property(report, "excerpt"));
 }
 
 void ids_grade(const struct ids_grade_rules *rules, struct ids_report *report) {

@@ -121,10 +121,18 @@ static int end_op(struct ids_builder *builder, struct ids_open_track *open, cons
     return ids_keymap_add(&join->op_goes_on, end->consumes, (uint64_t)open->task_op_ps) < 0 ? ids_no_memory(err) : 0;
 }
 
+static void count_number(struct ids_track *track, const struct ids_facts *facts) {
+    if (!facts->is_op || facts->external <= 0) return;
+    if (!track->numbered_ops || facts->external < track->first_number) track->first_number = facts->external;
+    if (facts->external > track->last_number) track->last_number = facts->external;
+    track->numbered_ops++;
+}
+
 /* An op or a frame of the framework: it names the work that is launched inside. */
 static int mark_call(struct ids_builder *builder, struct ids_open_track *open, const struct ids_facts *facts,
                      struct ids_passing *passing, struct ids_error *err) {
     uint32_t mark;
+    count_number(&builder->trace->tracks[open->track], facts);
     int code = ids_asked_in_order(builder->dimensions.asked, err);
     if (code || builder->held.overflowed) return code;
     if (ids_calls_mark(&builder->calls, builder->dimensions.host, passing->name, facts, &mark))

@@ -150,6 +150,9 @@ struct ids_track {
                       * has what is around them; 0: none has */
     uint32_t sampling; /* of sampled stacks: index of trace->samplings + 1; 0: it is no such track */
     struct ids_time_scale time_scale;
+    /* Ops of a framework by their number (`External id`), which its profiler counts up in each process. */
+    uint64_t numbered_ops;
+    int64_t first_number, last_number;
 };
 
 /* When a sample was taken that a track of sampled stacks has. */

@@ -21,6 +21,7 @@ struct fact {
 
 static const struct fact facts[] = {
     {"part", NULL, "IN PART: ", "", NULL},
+    {"excerpt", NULL, "", "", NULL},
     {"kept", NULL, "kept because ", "", NULL},
     {"kept_like", NULL, "", "", NULL},
     {"hosts", NULL, "", "", "host"},
