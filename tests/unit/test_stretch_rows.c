@@ -109,7 +109,7 @@ START_TEST(common_kinds_are_short) {
     int64_t id = 0;
     for (int i = 0; i < CULPRITS - 1; i++) {
         put(&(struct ids_stretch){++id, 1, 0, FIRST + i, 0, id * 1000, id * 1000 + 1000, 256, 0});
-        put(&(struct ids_stretch){++id, 1, 0, FIRST + COMMON, 0, id * 1000, id * 1000 + 1000, 256, i % 2});
+        put(&(struct ids_stretch){++id, 1, 0, FIRST + COMMON, 0, id * 1000, id * 1000 + 1000, 256, (uint8_t)(i % 2)});
     }
     ck_assert_int_eq(ids_stretch_rows_end_run(rows, &err), 0);
     /* The next run numbers its culprits anew, and has few. */
