@@ -381,7 +381,7 @@ SELECT
               AND d.ordinal = max(s.torch_device, 0) AND d.host = coalesce(h.name, d.host))
          THEN (SELECT max(d.memory_bytes) FROM device d WHERE d.run = h.run AND d.kind = 'GPU' AND d.ordinal = max(s.torch_device, 0)
                AND d.host = coalesce(h.name, d.host))
-         ELSE (SELECT CASE WHEN min(d.memory_bytes) = max(d.memory_bytes) AND count(d.memory_bytes) = count(*) THEN max(d.memory_bytes) END
+         ELSE (SELECT CASE WHEN min(d.memory_bytes) = max(d.memory_bytes) AND count(d.memory_bytes) = sum(1) THEN max(d.memory_bytes) END
                FROM device d WHERE d.run = h.run AND d.kind <> 'CPU' AND d.host = coalesce(h.name, d.host))
          END AS capacity,     -- in use and available, or what all devices of the host have; NULL where the file does not say
     s.fragmentation AS fragmentation, -- 1 less the largest free block ÷ all that is free; NULL where the file does not say
