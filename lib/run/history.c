@@ -4,7 +4,7 @@
 #include "lib/capture/history_file.h"
 #include "lib/capture/seen.h"
 #include "lib/model/sink.h"
-#include "lib/run/file_name.h"
+#include "lib/run/history_names.h"
 #include "lib/run/kept_like.h"
 #include "lib/run/missed.h"
 #include "lib/run/noted.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PS_PER_NS = 1000, LINE_PARTS = 40, BAR_BYTES = 3, SLOW_SHOWN = 20, NAMES_MOST = 4096 };
+enum { PS_PER_NS = 1000, LINE_PARTS = 40, BAR_BYTES = 3, SLOW_SHOWN = 20 };
 
 size_t ids_capture_of(const char *path) {
     const char *end = strstr(path, "/plugins/profile/");
@@ -300,22 +300,6 @@ static void add_process(const struct ids_history_file *file, struct ids_noted_me
 
 /* ---- all of them ---- */
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The names of the folder's histories; the list and its texts are the caller's to free. */
-static size_t list_names(DIR *folder, char *names[NAMES_MOST]) {
-    size_t count = 0;
-    for (struct dirent *entry; count < NAMES_MOST && (entry = readdir(folder));) {
-        if (!ids_name_ends_with(entry->d_name, ".history")) continue;
-        names[count] = strdup(entry->d_name);
-        if (names[count]) count++;
-    }
-    if (count) qsort(names, count, sizeof *names, by_name);
-    return count;
-}
-
 /* What a stored report has of it may be of a time when the program still ran. */
 static void empty(struct ids_report *report, const struct ids_table_def *def) {
     struct ids_table *table = (struct ids_table *)ids_report_find_table(report, def->id);
@@ -354,10 +338,10 @@ static struct ids_noted_measured measured_of_each(DIR *folder, char *const *name
     return measured;
 }
 
-static void add_all(const struct notes *notes, struct ids_report *report) {
+static void add_all(const struct notes *notes, const struct ids_run_files *run, struct ids_report *report) {
     DIR *folder = notes->folder;
-    char *names[NAMES_MOST];
-    size_t count = list_names(folder, names), shown = 0;
+    char *names[IDS_HISTORY_NAMES];
+    size_t count = ids_history_names(folder, &notes->seen, run, names), shown = 0;
     struct ids_noted_measured measured = measured_of_each(folder, names, count, report);
     if (count) {
         empty(report, &ids_history_table);
@@ -380,7 +364,7 @@ static void add_all(const struct notes *notes, struct ids_report *report) {
 int ids_history_of_folder(const char *folder, struct ids_report *report) {
     struct notes notes = open_notes_of(folder);
     if (!notes.folder) return 0;
-    add_all(&notes, report);
+    add_all(&notes, NULL, report);
     close_notes(&notes);
     const struct ids_table *table = ids_report_find_table(report, ids_history_table.id);
     return table && table->row_count > 0;
@@ -388,7 +372,7 @@ int ids_history_of_folder(const char *folder, struct ids_report *report) {
 
 void ids_history_describe(const struct ids_run_files *run, struct ids_report *report) {
     struct notes notes = open_notes(run);
-    if (notes.folder) add_all(&notes, report);
+    if (notes.folder) add_all(&notes, run, report);
     close_notes(&notes);
 }
 
@@ -532,10 +516,10 @@ static void judge_report(const struct ids_history_file *file, const struct ids_n
 }
 
 void ids_history_warn(const struct ids_run_files *run, struct ids_report *report) {
-    char *names[NAMES_MOST];
+    char *names[IDS_HISTORY_NAMES];
     struct notes notes = open_notes(run);
     DIR *folder = notes.folder;
-    size_t count = folder ? list_names(folder, names) : 0;
+    size_t count = folder ? ids_history_names(folder, &notes.seen, run, names) : 0;
     struct ids_noted_measured measured = {0};
     struct told told = {0};
     struct ids_kept kept;
@@ -560,10 +544,10 @@ void ids_history_warn(const struct ids_run_files *run, struct ids_report *report
 }
 
 int ids_has_history(const struct ids_run_files *run) {
-    char *names[NAMES_MOST];
+    char *names[IDS_HISTORY_NAMES];
     struct notes notes = open_notes(run);
     if (!notes.folder) return 0;
-    size_t count = list_names(notes.folder, names);
+    size_t count = ids_history_names(notes.folder, &notes.seen, run, names);
     for (size_t i = 0; i < count; i++) free(names[i]);
     close_notes(&notes);
     return count > 0;

@@ -103,6 +103,27 @@ def with_history(name, slow=range(9, 100, 10), load=(0, 0, 0), count=100, garbag
     return folder
 
 
+def beside_another(name, path, rank=-1):
+    """Whose steps are alike; another process has slow ones, and wrote that file."""
+    folder = with_history(name, slow=())
+    other = with_history(name + '_other')
+    (folder / '.idsprof' / 'h.8.history').write_bytes((other / '.idsprof' / 'h.7.history').read_bytes())
+    lines = [{'t': 1, 'event': 'loaded', 'agent': '0', 'host': 'h', 'rank': rank, 'pid': 8}]
+    if path:
+        lines.append({'t': 3, 'event': 'written', 'window': 1, 'collector': 'jax', 'by': 'step', 'path': path, 'bytes': 1, 'first_step': 0, 'last_step': 5,
+                      'steps': 6})
+    if rank >= 0:
+        (folder / '.idsprof' / 'h.7.hello').write_text((folder / '.idsprof' / 'h.7.hello').read_text().replace('"rank":-1', '"rank":0'))
+    (folder / '.idsprof' / 'h.8.hello').write_text(''.join(json.dumps(line, separators=(',', ':')) + '\n' for line in lines))
+    return folder
+
+
+def histories_of(folder):
+    """How many histories there are, and whether slow steps are advised on."""
+    found = json.loads(report(folder, '--json', '--no-cache'))
+    return len(found['tables']['history']['rows']), any('steps are slow' in piece['what'] or 'slow steps' in piece['what'] for piece in found['advice'])
+
+
 def with_window(name):
     """60 steps of 20 ms, of which 30 to 34 are recorded and take 60 ms, and 32 takes 180 ms; 20 takes 80 ms. The window opened in step 30,
     which takes 400 ms."""
@@ -392,6 +413,14 @@ same('steps that take longer, for all that times say', slow_in(turns)[0], 9)
     {'t': 1, 'event': 'loaded', 'agent': '0', 'host': 'h', 'rank': -1, 'pid': 7},
     *({'t': 2, 'event': 'said', 'collector': 'jax', 'key': 'turn ' + key, 'value': value} for key, value in (
         ('function', 'apply'), ('steps', '10'), ('place', '8'))))))
+same('of a process with another run nothing is said', histories_of(beside_another('evaluates', OTHER)), (1, False))
+same('nor of one that recorded nothing', histories_of(beside_another('unrecorded', None)), (1, False))
+same('of one that wrote a file of this run it is', histories_of(beside_another('same_run', FILE))[0], 2)
+same('and of a rank that recorded nothing', histories_of(beside_another('rank_failed', None, rank=1))[0], 2)
+same('but not of one with another run', histories_of(beside_another('rank_elsewhere', OTHER, rank=1))[0], 1)
+moved = beside_another('moved', OTHER)
+shutil.move(moved / FILE, (moved / FILE).with_name('renamed.xplane.pb'))
+same('all where nobody is known to have written it', histories_of(moved)[0], 2)
 same('where a turn of the loop ends they are not slow', slow_in(turns)[:2], (1, 1))
 TURN_HAS = "apply is called with one of 10 steps, and 48.3 % of the run's time lies there: one of 10 steps takes 9.000 ms, 9.0 × the usual one"
 same('but have a share of the run', TURN_HAS in ' '.join(report(turns, '--no-cache').split()), True)
