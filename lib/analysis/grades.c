@@ -123,11 +123,12 @@ static int is_known(const struct ids_grade_rule *rule, const struct ids_report *
 }
 
 void ids_grade(const struct ids_grade_rules *rules, struct ids_report *report) {
+    const int rules_to_go_by = is_graph_recording(report) ? 0 : IDS_GRADE_RULES;
     for (size_t i = 0; i < report->metric_count; i++) {
         struct ids_metric *metric = &report->metrics[i];
         metric->grade = IDS_GRADE_NONE;
         metric->threshold = (struct ids_threshold){0};
-        for (int r = 0; r < IDS_GRADE_RULES && !is_graph_recording(report); r++) {
+        for (int r = 0; r < rules_to_go_by; r++) {
             if (!strcmp(rules->at[r].metric, metric->id) && is_known(&rules->at[r], report))
                 grade_by_rule(&rules->at[r], report, metric);
         }
