@@ -71,17 +71,21 @@ static int take_apart(const char *text, size_t length, struct decimal *ret) {
  * trace. */
 static int scale_plain(const char *text, size_t length, int places, __int128 *ret_value) {
     static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
-    const char *at = text, *end = text + length;
+    const char *const end = text + length, *point = NULL;
     uint64_t mantissa = 0;
-    size_t behind = 0;
     if (!length || length > 19 || (size_t)places >= sizeof powers / sizeof *powers || !is_digit(*text)) return 0;
-    while (at < end && is_digit(*at)) mantissa = mantissa * 10 + (unsigned)(*at++ - '0');
-    if (at < end) {
-        if (*at++ != '.' || at == end) return 0;
-        behind = (size_t)(end - at);
-        while (at < end && is_digit(*at)) mantissa = mantissa * 10 + (unsigned)(*at++ - '0');
+    for (const char *at = text; at < end; at++) {
+        const unsigned digit = (unsigned)*at - '0';
+        if (digit <= 9) {
+            mantissa = mantissa * 10 + digit;
+        } else if (*at == '.' && !point) {
+            point = at;
+        } else {
+            return 0;
+        }
     }
-    if (at < end || behind > (size_t)places || (!behind && length > 18)) return 0;
+    const size_t behind = point ? (size_t)(end - point - 1) : 0;
+    if (behind > (size_t)places || (!behind && (point || length > 18))) return 0;
     *ret_value = (__int128)mantissa * (__int128)powers[(size_t)places - behind];
     return 1;
 }
