@@ -27,13 +27,9 @@ static void settle(struct ids_step_sum *row) {
     row->unordered = 0;
 }
 
-/* The cell of the step, NULL when there is none yet. Events of a device come in order of its steps, those of the
- * next device begin anew. */
-static struct ids_step_cell *cell_of(struct ids_step_sum *row, uint32_t step) {
-    if (row->last < row->count && row->cells[row->last].step == step) return &row->cells[row->last];
-    if (row->last + 1 < row->count && row->cells[row->last + 1].step == step) return &row->cells[++row->last];
-    if (row->unordered) return NULL;
-    size_t low = 0, high = row->count;
+/* How many of the first `count` cells, which are in order, are of earlier steps. */
+static size_t count_earlier(const struct ids_step_sum *row, size_t count, uint32_t step) {
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (row->cells[middle].step < step)
@@ -41,24 +37,34 @@ static struct ids_step_cell *cell_of(struct ids_step_sum *row, uint32_t step) {
         else
             high = middle;
     }
-    if (low == row->count || row->cells[low].step != step) return NULL;
-    row->last = low;
-    return &row->cells[low];
+    return low;
 }
 
-/* A step that comes late by a few, because a device works at two steps at a time, gets its place at once. */
+/* The cell of the step, NULL when there is none yet. Events of a device come in order of its steps, those of the
+ * next device begin anew. */
+static struct ids_step_cell *cell_of(struct ids_step_sum *row, uint32_t step) {
+    if (row->last < row->count && row->cells[row->last].step == step) return &row->cells[row->last];
+    if (row->last + 1 < row->count && row->cells[row->last + 1].step == step) return &row->cells[++row->last];
+    if (row->unordered || !row->count || row->cells[row->count - 1].step < step) return NULL;
+    size_t at = count_earlier(row, row->count, step);
+    if (row->cells[at].step != step) return NULL;
+    row->last = at;
+    return &row->cells[at];
+}
+
+/* A step that comes late, because a device works at several at a time, gets its place at once, if it is not far. */
 static int add_cell(struct ids_step_sum *row, uint32_t step, int64_t ps) {
-    enum { FEW = 8 };
+    enum { FAR_CELLS = 1024 };
     struct ids_step_cell *cell = IDS_PUSH(row->cells, row->count, row->room);
     if (!cell) return -1;
-    size_t to = row->count - 1, least = to > FEW ? to - FEW : 0;
-    while (to > least && row->cells[to - 1].step > step) to--;
-    if (to && row->cells[to - 1].step > step) {
+    size_t end = row->count - 1, to = end;
+    if (end && row->cells[end - 1].step > step && !row->unordered) to = count_earlier(row, end, step);
+    if (end - to > FAR_CELLS) {
         row->unordered = 1;
-        to = row->count - 1;
+        to = end;
     }
     cell = &row->cells[to];
-    memmove(cell + 1, cell, (row->count - 1 - to) * sizeof *cell);
+    memmove(cell + 1, cell, (end - to) * sizeof *cell);
     *cell = (struct ids_step_cell){step, ps};
     row->last = to;
     return 0;
