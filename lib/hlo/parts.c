@@ -23,6 +23,8 @@ struct scope {
 struct scopes {
     struct scope at[MOST_SCOPES];
     int count;
+    struct ids_text last; /* the name that was added last, and its key: what was one op of the program has one name */
+    uint64_t last_key;
     double work;
 };
 
@@ -41,8 +43,11 @@ static uint64_t key_of(struct ids_text name) {
 }
 
 static void add(struct scopes *scopes, struct ids_text name, double work) {
-    uint64_t key = key_of(name);
+    int is_last = name.length == scopes->last.length && !memcmp(name.at, scopes->last.at, name.length);
+    uint64_t key = is_last ? scopes->last_key : key_of(name);
     int at = 0;
+    scopes->last = name;
+    scopes->last_key = key;
     if (!key) return;
     while (at < scopes->count && scopes->at[at].key != key) at++;
     if (at == MOST_SCOPES) return;
@@ -101,7 +106,7 @@ int ids_hlo_parts_of(struct ids_hlo_costs *costs, uint32_t fusion, uint64_t *eff
                      struct ids_hlo_covered parts[IDS_HLO_PARTS]) {
     const struct ids_hlo_module *module = costs->module;
     const struct ids_hlo_instruction *of = &module->instructions[fusion];
-    struct scopes scopes = {.count = 0};
+    struct scopes scopes = {.last = {"", 0}};
     uint64_t inside =
         of->called.count && ids_text_is(of->opcode, "fusion") ? module->called[of->called.first] : UINT64_MAX;
     if (inside >= module->computation_count) return 0;
