@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 64 * 1024, ALIGN = 16 };
+enum { FIRST_BYTES = 4 * 1024, BLOCK_BYTES = 64 * 1024, ALIGN = 16 };
 
 struct ids_arena_block {
     struct ids_arena_block *next;
@@ -31,7 +31,11 @@ void *ids_arena_alloc(struct ids_arena *arena, size_t bytes) {
     bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     struct ids_arena_block *block = arena->block;
     if (!block || block->size - block->used < bytes) {
-        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        /* Most arenas hold little, and what is zeroed takes memory. */
+        size_t usual = arena->bytes < FIRST_BYTES   ? FIRST_BYTES
+                       : arena->bytes < BLOCK_BYTES ? arena->bytes
+                                                    : BLOCK_BYTES;
+        size_t size = bytes > usual ? bytes : usual;
         block = calloc(1, sizeof *block + size);
         if (!block) {
             ids_memory_refused();
