@@ -79,6 +79,7 @@ int ids_import_run(const struct ids_engine *engine, struct ids_run_db *db, const
     const char *format = NULL;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
+    ids_memory_give_back_large(); /* what the reader frees is not what the analysis or the rows take */
     ids_workers_keep();
     ids_bound_trace(builder, run, INT64_MAX);
     code = read_both(engine, db, run, builder, &format, err);
