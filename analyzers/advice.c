@@ -2,7 +2,10 @@
 #include "analyzers/advise_on.h"
 #include "analyzers/launchers.h"
 #include "analyzers/no_device.h"
+#include "lib/analysis/graph_work.h"
+#include "lib/base/counted.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* What a step would save; where nobody knows, the time that it takes, which is the most that it could save. */
@@ -92,6 +95,19 @@ static void advise_on_little(struct ids_adviser *adviser, const struct ids_piece
         ids_say_too_little(adviser, unfounded);
 }
 
+/* The device may have worked all of that time. */
+static void advise_on_graph_work(struct ids_adviser *adviser) {
+    if (!ids_report_find_property(adviser->report, "graph_work")) return;
+    const struct ids_graph_launches launches = ids_graph_launches_of(adviser->analysis->trace);
+    ids_adviser_remark(
+        adviser, "device.unknown",
+        "What graphs do is not in this trace - record a run without graphs, or with a profiler that has their kernels, "
+        "before looking for idle time",
+        ids_report_text(adviser->report, "%" PRIu64 " of %s that launch graphs have no kernels; they may run for %s",
+                        launches.without_work, IDS_COUNTED(launches.all, "call"),
+                        ids_say_time(adviser, ids_graph_work_ps(adviser->analysis))));
+}
+
 /* What programs keep without need is proved by their graphs, and needs no steps: it comes first where it may take a
  * tenth of the time, or memory is short, and no more than a tenth could be won otherwise. */
 static void advise_on_all(struct ids_adviser *adviser) {
@@ -100,6 +116,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
         ids_say_too_little(adviser, NULL);
         return;
     }
+    advise_on_graph_work(adviser);
     ids_advise_on_memory(adviser);
     int memory_first = ids_wins_little(adviser);
     if (memory_first) ids_advise_on_programs_memory(adviser, 1);
@@ -123,7 +140,9 @@ static void advise_on_all(struct ids_adviser *adviser) {
     ids_advise_on_loss(adviser);
     ids_advise_on_one_op(adviser);
     ids_advise_on_waste(adviser);
-    if (!ids_report_find_property(adviser->report, "graph_recording")) ids_advise_on_small_kernels(adviser);
+    if (!ids_report_find_property(adviser->report, "graph_recording") &&
+        !ids_report_find_property(adviser->report, "graph_work"))
+        ids_advise_on_small_kernels(adviser);
     ids_advise_on_kernels(adviser);
     ids_advise_on_clock(adviser);
     ids_advise_on_host_ops(adviser);

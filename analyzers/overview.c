@@ -4,7 +4,9 @@
 #include "lib/analysis/context.h"
 #include "lib/analysis/earlier_work.h"
 #include "lib/analysis/excerpt.h"
+#include "lib/analysis/graph_work.h"
 #include "lib/analysis/metric_sql.h"
+#include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 #include "lib/model/python_frame.h"
 
@@ -336,6 +338,20 @@ static void say_earlier_work(const struct ids_analysis *analysis, struct ids_rep
                                                        100 * (double)earlier_ps / (double)window_ps)));
 }
 
+/* So too. */
+static void say_graph_work(const struct ids_analysis *analysis, struct ids_report *report) {
+    const int64_t window_ps = ids_windows_total(analysis), graph_ps = ids_graph_work_ps(analysis);
+    if (!graph_ps || graph_ps < window_ps / 100) return;
+    const struct ids_graph_launches launches = ids_graph_launches_of(analysis->trace);
+    ids_report_property(
+        report, graph_ps < window_ps / 10 ? "some_graph_work" : "graph_work",
+        ids_text_value(ids_report_text(
+            report,
+            "%" PRIu64 " of %s that launch graphs have no kernels in this file: for %.1f %% of "
+            "the window graphs may run, and the utilization is a lower bound",
+            launches.without_work, IDS_COUNTED(launches.all, "call"), 100 * (double)graph_ps / (double)window_ps)));
+}
+
 /* Of what devices did: a file of the host's alone has no figure that it makes wrong. */
 static int say_excerpt(const struct ids_analysis *analysis, struct ids_report *report) {
     struct ids_excerpt excerpt;
@@ -376,6 +392,7 @@ static int overview_run(struct ids_analysis *analysis, struct ids_report *report
             ids_text_value(ids_report_text(report, "the host records graphs for %.1f %% of the window, each once",
                                            recording * 100)));
     say_earlier_work(analysis, report);
+    say_graph_work(analysis, report);
     if (trace->time_scale.count)
         ids_report_property(report, "time_scale_multiplier",
                             ids_real_value(IDS_UNIT_NUMBER, trace->time_scale.sum / (double)trace->time_scale.count));

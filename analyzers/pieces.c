@@ -3,6 +3,7 @@
 #include "analyzers/data_lines.h"
 #include "analyzers/joint_causes.h"
 #include "lib/analysis/earlier_work.h"
+#include "lib/analysis/graph_work.h"
 #include "lib/analysis/host_time.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
@@ -144,7 +145,7 @@ static int most_first(const void *a, const void *b) {
 
 /* A host whose profiler was not open makes nobody wait, and what ran before the recording is not in it. */
 static int is_of_the_program(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry) {
-    if (ids_is_of_earlier_work(ledger, entry)) return 0;
+    if (ids_is_of_earlier_work(ledger, entry) || ids_is_of_graph_work(ledger, entry)) return 0;
     return entry->account != IDS_PROFILER ||
            strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_NOT_RECORDING) != 0;
 }

@@ -116,10 +116,13 @@ static int is_graph_recording(const struct ids_report *report) {
     return ids_report_find_property(report, "graph_recording") != NULL;
 }
 
-/* What a device worked at that the file does not have is neither idle nor busy. */
+/* What a device worked at that the file does not have is neither idle nor busy, and kernels of graphs are not small
+ * because those beside them are. */
 static int is_known(const struct ids_grade_rule *rule, const struct ids_report *report) {
+    if (!strcmp(rule->metric, "kernels.median")) return !ids_report_find_property(report, "graph_work");
     return strcmp(rule->metric, "device.utilization") != 0 ||
-           !(ids_report_find_property(report, "earlier_work") || ids_report_find_property(report, "excerpt"));
+           !(ids_report_find_property(report, "earlier_work") || ids_report_find_property(report, "graph_work") ||
+             ids_report_find_property(report, "excerpt"));
 }
 
 void ids_grade(const struct ids_grade_rules *rules, struct ids_report *report) {

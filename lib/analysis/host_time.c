@@ -1,6 +1,7 @@
 #include "lib/analysis/host_time.h"
 
 #include "lib/analysis/earlier_work.h"
+#include "lib/analysis/graph_work.h"
 #include "lib/analysis/host_threads.h"
 #include "lib/analysis/idle_names.h"
 #include "lib/analysis/lead.h"
@@ -597,8 +598,8 @@ static int tell_queued(struct division *division, const struct ids_busy *busy, s
     return tell_beside_staging(division, part, part.from_ps, part.to_ps, err);
 }
 
-static int divide_recorded(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
-                           const struct ids_idle_visitor *visitor, struct ids_error *err) {
+static int divide_known(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
+                        const struct ids_idle_visitor *visitor, struct ids_error *err) {
     const struct ids_trace *trace = time->analysis->trace;
     const struct ids_event *next = stretch->next, *launch = next ? next->launch : NULL;
     struct ids_idle_part part = {.from_ps = stretch->from_ps, .to_ps = stretch->to_ps, .known = IDS_RECORDED};
@@ -649,6 +650,26 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
     if (from_ps >= stretch->to_ps) return 0;
     part.from_ps = from_ps;
     return tell_queued(&division, busy, part, err);
+}
+
+/* Where a graph may run that the file has nothing of, the device is neither idle nor busy. */
+static int divide_recorded(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
+                           const struct ids_idle_visitor *visitor, struct ids_error *err) {
+    struct ids_stretch known = *stretch;
+    int64_t graph_ps =
+        busy->device->kind == IDS_DEVICE_GPU
+            ? ids_graph_work_from(time->analysis->trace, stretch->previous, stretch->next, stretch->gap_from_ps)
+            : INT64_MAX;
+    if (graph_ps >= stretch->to_ps) return divide_known(time, busy, stretch, visitor, err);
+    known.to_ps = graph_ps > stretch->from_ps ? graph_ps : stretch->from_ps;
+    int code = known.to_ps > known.from_ps ? divide_known(time, busy, &known, visitor, err) : 0;
+    struct ids_idle_part unknown = {.from_ps = known.to_ps,
+                                    .to_ps = stretch->to_ps,
+                                    .account = IDS_DEVICE_UNKNOWN,
+                                    .known = IDS_INFERRED,
+                                    .name = IDS_NAME_OF_GRAPH_WORK,
+                                    .event = stretch->next};
+    return code ? code : hand_on(visitor, &unknown, err);
 }
 
 int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch *stretch,

@@ -267,6 +267,7 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         *ret_culprit = (struct ids_text){IDS_NOT_RECORDING, sizeof IDS_NOT_RECORDING - 1};
     if (name == IDS_NAME_OF_EARLIER_WORK)
         *ret_culprit = (struct ids_text){IDS_EARLIER_WORK, sizeof IDS_EARLIER_WORK - 1};
+    if (name == IDS_NAME_OF_GRAPH_WORK) *ret_culprit = (struct ids_text){IDS_GRAPH_WORK, sizeof IDS_GRAPH_WORK - 1};
     if (name < IDS_NAMES_OF_DOINGS) return;
     if (name >= ids_name_of_callback(names, 0)) {
         const struct ids_op *op = &trace->ops[name - ids_name_of_callback(names, 0)];

@@ -1,7 +1,7 @@
 /* idle_names.h - who idle time is blamed on, in texts: the culprit, its place, and what was recorded there.
  *
- * Names are numbers, so that a culprit is looked up once: first nobody, and what ran before, then each doing in all
- * manners, then programs, names of events, and ops that call the host back.
+ * Names are numbers, so that a culprit is looked up once: first nobody, what ran before, and graphs, then each doing in
+ * all manners, then programs, names of events, and ops that call the host back.
  */
 #ifndef IDS_LIB_ANALYSIS_IDLE_NAMES_H
 #define IDS_LIB_ANALYSIS_IDLE_NAMES_H
@@ -17,6 +17,9 @@
 
 /* The culprit of account device.unknown where the work of before the recording goes on (earlier_work.h). */
 #define IDS_EARLIER_WORK "work from before the recording"
+
+/* ... and where a graph may run of which the file has no work (graph_work.h). */
+#define IDS_GRAPH_WORK "work of graphs that is not recorded"
 
 /* ... and of account profiler where idsprof's Python hook was at work. */
 #define IDS_OWN_HOOK "idsprof's hook"
@@ -45,7 +48,7 @@ void ids_idle_names_done(struct ids_idle_names *names);
 /* Some that another thread of this program asks: 0, or -1 when memory ran out. The first ones have to stay. */
 int ids_idle_names_lend(const struct ids_idle_names *names, struct ids_idle_names *ret_lent);
 
-enum { IDS_NAME_OF_NOBODY, IDS_NAME_OF_EARLIER_WORK, IDS_NAMES_OF_DOINGS };
+enum { IDS_NAME_OF_NOBODY, IDS_NAME_OF_EARLIER_WORK, IDS_NAME_OF_GRAPH_WORK, IDS_NAMES_OF_DOINGS };
 /* A doing as it is, as the call of a runtime, as one that is held up, as an op that computes on the host, as called
  * back by a program, as what it calls and what waits there, as that of another thread which is waited for, or which has
  * Python's lock, as one that waits for that lock, whatever it called, and as what makes a stream wait for work from

@@ -311,7 +311,10 @@ static void find_graph(struct ids_trace *trace, struct ids_event *event) {
         launches = ids_text_contains(ids_strings_text(&trace->strings, name->text), "GraphLaunch") ? 2 : 1;
         __atomic_store_n(&name->graph_launch, launches, __ATOMIC_RELAXED);
     }
-    if (launches == 2) event->in_graph = 1;
+    if (launches != 2) return;
+    event->in_graph = 1;
+    uint8_t *ran = &((struct ids_event *)(uintptr_t)event->launch)->graph_ran;
+    if (!__atomic_load_n(ran, __ATOMIC_RELAXED)) __atomic_store_n(ran, 1, __ATOMIC_RELAXED);
 }
 
 /* The launches of a few events, which lie anywhere: all are asked for before the first is waited for. Returns how many
@@ -357,7 +360,7 @@ static void launch_device(void *context, size_t place) {
                 size_t left = lists[l]->count - i;
                 without += launch_few(event, left < FEW ? left : FEW, device, launched->producers);
             }
-            if (event->launch && !event->in_graph) find_graph(trace, event);
+            if (event->launch) find_graph(trace, event);
             /* A TPU op is launched with the module it runs in. */
             const struct ids_event *execution = covering_module(&covering, event);
             if (execution && !event->launch) event->launch = execution->launch;

@@ -354,6 +354,7 @@ struct ids_event {
             uint32_t call;         /* of a launch: index + 1 of calls; 0 unknown */
             uint8_t annotation;    /* 1: a region that the program named */
             uint8_t from_autograd; /* 1: a launch by what runs backward, while another thread waits */
+            uint8_t graph_ran;     /* 1: the launch of a CUDA graph of which the file has work (the join finds it) */
         };
         struct {                  /* devices */
             uint32_t shape;       /* index; IDS_NONE where there is none */

@@ -43,6 +43,8 @@ static const struct fact facts[] = {
     {"graph_recording", NULL, "", "", NULL},
     {"earlier_work", NULL, "", "", NULL},
     {"some_earlier_work", NULL, "", "", NULL},
+    {"graph_work", NULL, "", "", NULL},
+    {"some_graph_work", NULL, "", "", NULL},
     {NULL, "coverage.attributed_share", "", " of device time attributed", NULL},
 };
 

@@ -1,0 +1,26 @@
+/* graph_work.h - launches of CUDA or HIP graphs of which the file has no work: a device that looks idle and is not.
+ *
+ * Profilers may record the call that launches a graph, and none of the kernels in it. Such a graph runs between what
+ * was launched before it and what is launched after it; for how long, nobody knows.
+ */
+#ifndef IDS_LIB_ANALYSIS_GRAPH_WORK_H
+#define IDS_LIB_ANALYSIS_GRAPH_WORK_H
+
+#include "lib/analysis/context.h"
+
+/* From when on such a graph may run in a gap of a GPU: from the end of the first call that launches one between what
+ * ran before the gap and what runs after it. NULL: nothing does. INT64_MAX: there is none. */
+int64_t ids_graph_work_from(const struct ids_trace *trace, const struct ids_event *previous,
+                            const struct ids_event *next, int64_t gap_from_ps);
+
+/* Whether the ledger's entry is such time; and how much of it all devices have in their windows. */
+int ids_is_of_graph_work(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry);
+int64_t ids_graph_work_ps(const struct ids_analysis *analysis);
+
+/* How many calls launch graphs, and of how many of them the file has no work. */
+struct ids_graph_launches {
+    uint64_t all, without_work;
+};
+struct ids_graph_launches ids_graph_launches_of(const struct ids_trace *trace);
+
+#endif
