@@ -62,11 +62,14 @@ static const char *say_between(const struct ids_adviser *adviser) {
 
 static const char *say_fuse(const struct ids_adviser *adviser) {
     const char *program = large_program_of(adviser);
+    /* Who launches graphs has compiled, or has kernels of its own: torch.compile fuses no more of them. */
+    int is_made = adviser->is_compiled || adviser->launches_graphs;
     if (adviser->framework == IDS_PYTORCH && !adviser->trains)
-        return adviser->is_compiled ? "Many small kernels: use fused ones (attention, norms)"
-                                    : "Many small kernels: fuse them (torch.compile, fused attention and norms)";
+        return is_made ? "Many small kernels: use fused ones (attention, norms)"
+                       : "Many small kernels: fuse them (torch.compile, fused attention and norms)";
     if (adviser->framework == IDS_PYTORCH)
-        return "Many small kernels: fuse them (torch.compile, fused optimizers and attention)";
+        return is_made ? "Many small kernels: use fused ones (optimizers, attention)"
+                       : "Many small kernels: fuse them (torch.compile, fused optimizers and attention)";
     if (adviser->framework != IDS_JAX) return "Many small kernels: fuse them";
     if (!program)
         return "Many small kernels: jit larger functions so that XLA fuses them, with fewer control-flow branches";

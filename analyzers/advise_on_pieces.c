@@ -260,6 +260,7 @@ static struct ids_remedy remedy_of_piece(const struct ids_adviser *adviser, cons
                                    .reason = reason,
                                    .fetches_mostly = fetches_mostly(adviser, piece),
                                    .is_round_trip = piece->is_round_trip,
+                                   .is_of_first_uses = piece->is_of_first_uses,
                                    .is_even = piece->account == IDS_COMM_WAIT && ids_work_is_even(adviser->analysis),
                                    .is_uneven = steps && (ids_recurs_in_few(&piece->recurs, steps) ||
                                                           ids_recurs_unevenly(&piece->recurs, steps))});

@@ -38,6 +38,7 @@ struct ids_circumstances {
     int has_ops;          /* of PyTorch: its ops were recorded on the host */
     int infers;           /* neither a backward pass nor an optimizer is in the recording */
     int launches_graphs;  /* the program launches CUDA graphs already */
+    int is_of_first_uses; /* of several calls of a runtime, each slow because it is the first one */
     int is_at_start;      /* its longest interval began before the first activity of a device */
     int donates;          /* results of the program take the memory of its arguments already */
 };

@@ -5,6 +5,7 @@
 #include "lib/base/keymap.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/event_kind.h"
 #include "lib/model/python_frame.h"
 
 #include <stdlib.h>
@@ -45,7 +46,8 @@ static const struct ids_table_def stages_table = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per stage: what tf.data records (Iterator::...), stages of grain (MapDatasetIterator.__next__), a "
-    "DataLoader's next batch, regions whose words say that they load or feed (data_loading, next_batch), and waits for "
+    "DataLoader's next batch (a last call that gives none is not counted), regions whose words say that they load or "
+    "feed (data_loading, next_batch), and waits for "
     "queues and futures. `total` is the time inside it, "
     "`self` without the stages inside, over all of the recording; `work` is what the function of "
     "a parallel stage of tf.data takes on the `threads` of its pool, which counts in place of its self time. The steps "
@@ -65,6 +67,7 @@ struct stage {
     int64_t total_ps, inner_ps, waited_ps;
     int64_t work_ps, workers; /* of its function, where others run it, and on how many threads */
     int64_t count, threads;
+    int64_t last_at_ps, last_ps;      /* when the last one began, and what it took */
     uint32_t last_track, last_worker; /* + 1 */
     int is_waiting;
 };
@@ -128,6 +131,7 @@ static struct stage *stage_of(struct pipeline *pipeline, const struct ids_event 
             if (!fresh) return NULL;
             *place = pipeline->count;
             *fresh = (struct stage){.text = text,
+                                    .last_at_ps = INT64_MIN,
                                     .is_waiting = trace->names[event->name].hands_over ||
                                                   only_waits(ids_trace_text(trace, text))};
         }
@@ -213,6 +217,7 @@ static int add_track(struct pipeline *pipeline, uint32_t number) {
         const struct ids_event *outer = around(trace, event);
         int64_t duration_ps = event->end_ps - event->start_ps;
         stage->count++;
+        if (event->start_ps >= stage->last_at_ps) stage->last_at_ps = event->start_ps, stage->last_ps = duration_ps;
         ids_sum(&stage->total_ps, duration_ps);
         if (stage->last_track != number + 1) stage->threads++, stage->last_track = number + 1;
         if (outer && !(stage = stage_of(pipeline, outer))) return -1;
@@ -248,6 +253,15 @@ static int64_t add_waits(struct pipeline *pipeline, int64_t *ret_all_ps) {
 
 static int64_t self_of(const struct stage *stage) {
     return stage->total_ps > stage->inner_ps ? stage->total_ps - stage->inner_ps : 0;
+}
+
+/* The last call of a loader gives no batch where it only says that there is none (StopIteration). */
+static int64_t given_by(const struct ids_trace *trace, const struct stage *stage) {
+    enum { SHORT = 100 };
+    int64_t others = stage->count - 1;
+    int ends = others > 0 && stage->last_ps < (stage->total_ps - stage->last_ps) / others / SHORT &&
+               ids_is_reader(ids_strings_text(&trace->strings, stage->text));
+    return ends ? others : stage->count;
 }
 
 static int only_hands_over(const struct stage *stage) {
@@ -295,18 +309,18 @@ static void list(struct pipeline *pipeline, struct ids_report *report) {
     const struct stage *slowest = slowest_of(pipeline);
     for (size_t i = 0; i < pipeline->count; i++) {
         const struct stage *stage = &pipeline->at[i];
-        int64_t self_ps = self_of(stage), working_ps = working_of(stage);
+        int64_t self_ps = self_of(stage), working_ps = working_of(stage), given = given_by(trace, stage);
         const struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, stage->total_ps),
             ids_int_value(IDS_UNIT_TIME, self_ps),
-            ids_int_value(IDS_UNIT_COUNT, stage->count),
-            ids_int_value(IDS_UNIT_TIME, stage->total_ps / stage->count),
+            ids_int_value(IDS_UNIT_COUNT, given),
+            ids_int_value(IDS_UNIT_TIME, stage->total_ps / given),
             stage->work_ps ? ids_int_value(IDS_UNIT_TIME, stage->work_ps) : ids_no_value(IDS_UNIT_TIME),
             ids_int_value(IDS_UNIT_COUNT, threads_of(stage)),
-            needed_ps > 0 ? ids_real_value(IDS_UNIT_NUMBER, (double)stage->count * second / needed_ps)
+            needed_ps > 0 ? ids_real_value(IDS_UNIT_NUMBER, (double)given * second / needed_ps)
                           : ids_no_value(IDS_UNIT_NUMBER),
             working_ps ? ids_real_value(IDS_UNIT_NUMBER,
-                                        (double)stage->count * (double)threads_of(stage) * second / (double)working_ps)
+                                        (double)given * (double)threads_of(stage) * second / (double)working_ps)
                        : ids_no_value(IDS_UNIT_NUMBER),
             ids_real_value(IDS_UNIT_RATIO, busy_of(pipeline, stage)),
             stage->waited_ps ? ids_int_value(IDS_UNIT_TIME, stage->waited_ps) : ids_no_value(IDS_UNIT_TIME),

@@ -86,10 +86,12 @@ static const char *describe_device(const struct ids_analysis *analysis, struct i
                                    const struct ids_device *device) {
     static const char *const kinds[] = {"GPU", "TPU", "CPU", "custom device"};
     const char *model = ids_trace_text(analysis->trace, device->model),
-               *vendor = ids_trace_text(analysis->trace, device->vendor);
-    return *model    ? model
-           : *vendor ? ids_report_text(report, "%s %s", vendor, kinds[device->kind])
-                     : kinds[device->kind];
+               *vendor = ids_trace_text(analysis->trace, device->vendor),
+               *like = ids_peaks_like(analysis->trace, device);
+    return *model            ? model
+           : *vendor && like ? ids_report_text(report, "%s GPU (%s by its cores and memory)", vendor, like)
+           : *vendor         ? ids_report_text(report, "%s %s", vendor, kinds[device->kind])
+                             : kinds[device->kind];
 }
 
 static int is_alike(const struct ids_device *a, const struct ids_device *b) {

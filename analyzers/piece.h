@@ -30,6 +30,7 @@ struct ids_piece {
     size_t part_count;
     size_t culprits;
     int is_round_trip;             /* of data that goes to the host and comes back */
+    int is_of_first_uses;          /* of several calls of a runtime, each slow because it is the first one */
     int is_joined;                 /* of several culprits, of which one has a place: not each of them is `most` */
     uint64_t intervals;            /* of all devices */
     int64_t recorded_ps, known_ps; /* of its entries on all devices: what events cover, and all of it */

@@ -2,6 +2,7 @@
 
 #include "analyzers/data_lines.h"
 #include "analyzers/joint_causes.h"
+#include "analyzers/runtime_calls.h"
 #include "lib/analysis/earlier_work.h"
 #include "lib/analysis/graph_work.h"
 #include "lib/analysis/host_time.h"
@@ -439,6 +440,37 @@ static void join_awaited(const struct ids_trace *trace, struct ids_pieces *piece
     }
 }
 
+/* A call of the runtime that takes long because it is the first one: it loads code, or one of its intervals is half of
+ * its time; and it does so in less than three steps. */
+static int is_first_use(const struct ids_analysis *analysis, const struct ids_piece *piece) {
+    enum { LEAST_STEPS = 3 };
+    const char *culprit = ids_strings_z(&analysis->ledger.texts, piece->most->culprit);
+    const struct ids_circumstances about = {.platform = IDS_DEVICE_GPU, .culprit = culprit};
+    if (piece->account != IDS_HOST_RUNTIME || piece->scope != IDS_REMEDY_OF_CULPRIT || !piece->time_ps) return 0;
+    if (!ids_is_call_of_runtime(culprit) || ids_call_records_graph(&about)) return 0;
+    if (piece->most->recurs.seen >= LEAST_STEPS) return 0;
+    return ids_call_loads_code(&about) || piece->most->longest_ps >= piece->time_ps / 2;
+}
+
+/* Whatever the calls are: whoever warms up before measuring is rid of all of them. */
+static void join_first_uses(const struct ids_analysis *analysis, struct ids_pieces *pieces, size_t count) {
+    struct ids_piece *longest = NULL;
+    if (!count || analysis->busy[pieces->decider].device->kind != IDS_DEVICE_GPU) return;
+    for (size_t i = 0; i < count; i++) {
+        struct ids_piece *piece = &pieces->at[i];
+        if (!is_first_use(analysis, piece)) continue;
+        if (!longest) {
+            longest = piece;
+            continue;
+        }
+        ids_piece_take(longest, piece);
+        longest->intervals += piece->intervals;
+        longest->culprits += piece->culprits;
+        longest->is_of_first_uses = 1;
+        piece->time_ps = 0;
+    }
+}
+
 struct ids_recurrence ids_account_recurrence(const struct ids_analysis *analysis, enum ids_account account) {
     const struct ids_steps *steps = &analysis->steps;
     struct ids_recurrence none = {0};
@@ -473,6 +505,7 @@ int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_
     join_places(&pieces, worth);
     join_awaited(analysis->trace, &pieces, worth);
     ids_data_lines_join(analysis, &pieces, worth);
+    join_first_uses(analysis, &pieces, worth);
     if (worth) qsort(pieces.at, worth, sizeof *pieces.at, most_first);
     for (size_t i = 0; i < worth; i++) {
         struct ids_piece *piece = &pieces.at[i];

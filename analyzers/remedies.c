@@ -380,6 +380,10 @@ static int logs(const struct ids_circumstances *about) {
     return has_word(about->culprit, words);
 }
 
+static int is_of_first_uses(const struct ids_circumstances *about) {
+    return about->is_of_first_uses;
+}
+
 /* --- sentences -------------------------------------------------------------------------------------------------- */
 
 #define ROUND_TRIP "Data goes from the device to the host and back, and the device waits"
@@ -505,6 +509,9 @@ static const struct sentence {
       "compile ahead of the loop, and warm up before measuring"}},
     {IDS_HOST_RUNTIME, ids_call_records_graph, "The host records a graph, and what it launches for that does not run",
      {"nothing to win here: it is done once, before the graph is launched; look at a recording of its launches", NULL,
+      NULL, NULL}},
+    {IDS_HOST_RUNTIME, is_of_first_uses, "Calls of the runtime take long at their first use, and the device waits",
+     {"they make the context, load code and take memory, once: warm up before measuring, and record later steps", NULL,
       NULL, NULL}},
     {IDS_HOST_RUNTIME, ids_call_makes_context, "The host makes the device's context while the device waits",
      {"a program's first call of the runtime does this once: warm up before measuring, and record later steps", NULL,

@@ -311,6 +311,7 @@ static int open_plane(struct ids_chrome_places *places, struct ids_chrome_proces
     const struct ids_chrome_device *device = device_of(places, process);
     if (device) {
         if (device->name) args[plane.arg_count++] = text_arg(IDS_KEY_GPU_DEVICE_NAME, device->name);
+        if (device->vendor) args[plane.arg_count++] = text_arg(IDS_KEY_DEVICE_VENDOR, device->vendor);
         const struct {
             uint32_t key;
             int64_t value;

@@ -39,7 +39,7 @@ struct ids_chrome_thread {
 /* One of Kineto's deviceProperties. */
 struct ids_chrome_device {
     int64_t id;
-    uint32_t name;
+    uint32_t name, vendor; /* the vendor of one without a name, where it shows; 0 */
     int64_t memory_bytes, cores, capability_major, capability_minor; /* -1 unknown */
 };
 

@@ -43,8 +43,11 @@ static int read_devices(struct ids_chrome_places *places, const cJSON *list, str
             .capability_minor = number_of(item, "computeMinor"),
         };
         if (cJSON_IsString(name)) device.name = ids_intern_z(places->sink->strings, name->valuestring);
+        /* AMD's threads run by 64, NVIDIA's by 32. */
+        if (!device.name && number_of(item, "warpSize") == 64)
+            device.vendor = ids_intern_z(places->sink->strings, "AMD");
         struct ids_chrome_device *added = IDS_PUSH(places->devices, places->device_count, places->device_room);
-        if (!added || device.name == IDS_NO_TEXT) return ids_no_memory(err);
+        if (!added || device.name == IDS_NO_TEXT || device.vendor == IDS_NO_TEXT) return ids_no_memory(err);
         *added = device;
         if (device.id >= 0 &&
             ids_keymap_add(&places->device_map, ids_key_of((uint64_t)device.id, 0), places->device_count - 1) < 0)

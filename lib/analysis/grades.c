@@ -26,6 +26,8 @@ static const struct ids_grade_rules standard = {{
     /* Above nine tenths the next larger batch, or fragmentation, ends the program. */
     {"memory.share", {NULL}, SHARE(0.9), SHARE(0.97), 0},
     {"efficiency.memory_bound", {NULL}, SHARE(0.6), SHARE(0.4), 1},
+    /* A device that exchanges is busy: how busy it is tells nothing of that. */
+    {"collectives.exposed_share", {NULL}, SHARE(0.1), SHARE(0.25), 0},
 }};
 
 /* A headline shows the grade of another figure, or of its own and another one. */
@@ -36,6 +38,7 @@ static const struct {
     {"kernels.small_count", "kernels.median"},
     {"compile.total", "compile.steps_share"},
     {"memory.peak", "memory.share"},
+    {"collectives.share", "collectives.exposed_share"},
 };
 enum { FOLLOWERS = sizeof followers / sizeof *followers };
 

@@ -8,7 +8,7 @@
 #include "lib/analysis/params.h"
 #include "lib/report/report.h"
 
-enum { IDS_GRADE_FIGURES = 3, IDS_GRADE_RULES = 8 };
+enum { IDS_GRADE_FIGURES = 3, IDS_GRADE_RULES = 9 };
 
 /* A metric with thresholds: good on the better side of `warn`, bad on the other side of `bad`. */
 struct ids_grade_rule {

@@ -250,13 +250,18 @@ static uint32_t launched_by(const struct ids_trace *trace, const struct ids_doin
 }
 
 /* The call that has the account, for a person: the outermost one. What a library calls by a name of its own, `_value`
- * in np.asarray, is no name that the program's owner knows: then it is what the program calls there. */
-static struct ids_text name_of_call(const struct ids_trace *trace, const struct ids_doing *doing, uint32_t call) {
-    struct ids_text name = text_of(trace, call);
+ * in np.asarray, is no name that the program's owner knows: then it is what the program calls there. Whose `__next__`
+ * waits for input, says more than that it is called by next(). */
+static struct ids_text name_of_call(struct ids_idle_names *names, const struct ids_doing *doing, uint32_t call) {
+    struct ids_text name = text_of(names->trace, call);
     struct ids_python_frame frame;
-    if (doing->called != IDS_NONE && ids_python_frame_of(name, &frame) && ids_text_begins(frame.function, "_"))
-        name = text_of(trace, doing->called);
-    return call_name(name);
+    if (doing->called == IDS_NONE || !ids_python_frame_of(name, &frame) || !ids_text_begins(frame.function, "_"))
+        return call_name(name);
+    if (doing->account != IDS_HOST_INPUT || !frame.file.length) return call_name(text_of(names->trace, doing->called));
+    struct ids_text module = module_of(frame.file);
+    const char *told = ids_arena_print(&names->texts, "%.*s.%.*s", (int)module.length, module.at,
+                                       (int)frame.function.length, frame.function.at);
+    return told ? (struct ids_text){told, (uint32_t)strlen(told)} : call_name(name);
 }
 
 void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint32_t name, struct ids_text *ret_culprit,
@@ -313,7 +318,7 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         else if (doing->account == IDS_PROFILER && doing->library)
             *ret_culprit = (struct ids_text){IDS_OWN_HOOK, sizeof IDS_OWN_HOOK - 1};
         else /* the outermost of what has the account: the jitted function, the reader, the call that waits */
-            *ret_culprit = name_of_call(trace, doing, manner == IDS_AS_CALL ? doing->name : around_of(names, number));
+            *ret_culprit = name_of_call(names, doing, manner == IDS_AS_CALL ? doing->name : around_of(names, number));
     }
 }
 

@@ -57,6 +57,13 @@ static const struct sheet *sheet_of(const struct ids_trace *trace, const struct 
     return NULL;
 }
 
+const char *ids_peaks_like(const struct ids_trace *trace, const struct ids_device *device) {
+    int is_amd = ids_text_contains(ids_strings_text(&trace->strings, device->vendor), "AMD");
+    if (device->kind != IDS_DEVICE_GPU || *ids_trace_text(trace, device->model)) return NULL;
+    const struct sheet *sheet = sheet_of(trace, device, NULL, is_amd);
+    return sheet ? sheet->words : NULL;
+}
+
 int ids_peaks_know(const char *kind) {
     for (int i = 0; i < SHEETS; i++) {
         if (has_words(kind, sheets[i].words)) return 1;

@@ -22,6 +22,8 @@ struct ids_peaks ids_peaks_of(const struct ids_trace *trace, const struct ids_de
 
 /* By its name as jax.devices()[0].device_kind gives it: "TPU v6e", "NVIDIA H100 80GB HBM3". 0: no data sheet has it. */
 int ids_peaks_know(const char *kind);
+/* The kind of a GPU whose file does not name it, by its capability, cores and memory: "MI300X"; NULL: unknown. */
+const char *ids_peaks_like(const struct ids_trace *trace, const struct ids_device *device);
 
 /* The data sheets one after the other, `i` from 0. */
 struct ids_peaks_sheet {

@@ -330,11 +330,26 @@ static struct span without_result(struct span whole) {
     return is_result ? (struct span){end + sizeof type - 1, whole.to} : whole;
 }
 
+/* A kernel that is no template, with the types of its arguments: ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096>).
+ * "PjitFunction(f)" has none. */
+static struct span without_types(struct span whole) {
+    const char *list = whole.from;
+    while (list < whole.to && (isalnum((unsigned char)*list) || *list == '_' || *list == ':')) list++;
+    int is_list = list > whole.from && list < whole.to && *list == '(' && whole.to[-1] == ')';
+    struct span types = {list, whole.to};
+    return is_list && (has(types, "*") || has(types, "<")) ? (struct span){whole.from, list} : whole;
+}
+
 static const char *in_short(const char *name, enum detail detail, struct ids_arena *arena) {
     struct span whole = {name, name + strlen(name)};
     const char *mangled = ids_mangled_name_in_short(name, detail > TELLING, arena);
     if (mangled) return mangled;
     if (is_list_of_paths(whole)) return without_repeats(whole, arena);
+    struct span bare = without_types(whole);
+    if (detail == TELLING && bare.to < whole.to) {
+        const char *copy = ids_arena_copy(arena, bare.from, (size_t)(bare.to - bare.from));
+        return copy ? copy : name;
+    }
     if (!is_template(whole)) return detail == TELLING ? without_schedule(whole, arena) : name;
     whole = without_result(whole);
     struct writing writing = {.room = strlen(name), .detail = detail};

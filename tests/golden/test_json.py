@@ -229,7 +229,7 @@ def kineto(about, path):
 
 # What a remedy must say for who wrote the program, and what only others would understand.
 KINETO_WORDS = {"host.dispatch": ("torch.compile", "broadcast_buffers"), "host.input": "DataLoader", "host.sync": ".item()", "copy.h2d": "pinned",
-                "comm.transfer": "backward", "host.python": "torch.compile", "kernels.small_count": "torch.compile"}
+                "comm.transfer": "backward", "host.python": "torch.compile", "kernels.small_count": ("torch.compile", "use fused ones")}
 JAX_WORDS = {"host.dispatch": "jit", "copy.h2d": "the step", "comm.transfer": "XLA", "kernels.small_count": "XLA"}
 
 

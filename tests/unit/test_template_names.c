@@ -49,6 +49,10 @@ static const struct {
      "cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1"},
     {"void cudnn::fusion::compute_dot_do_o_specialized<true, 64>(void const*, void const*, void*)",
      "compute_dot_do_o_specialized"},
+    /* a kernel that is no template, with the types of its arguments; two that they alone tell apart */
+    {"ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", "ncclDevKernel_Generic"},
+    {"collective_kernel_of_peers(Comm*, unsigned long, Work*)", NULL},
+    {"collective_kernel_of_peers(Comm*, unsigned long, Work8*)", NULL},
     /* a product of NVIDIA's, and one that does not say whose it is */
     {"sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x256x32_warpgroupsize2x1x1_execute_segment_k_off_kernel__5x_"
      "cublas",
@@ -66,6 +70,7 @@ static const struct {
     /* no template of C++; one that is not closed; one that is short enough */
     {"jit(<lambda>)/jit(train_step)/transpose(jvp(layer_12))/dot_general", NULL},
     {"autograd::engine::evaluate_function: ScaledDotProductCudnnAttentionBackward0", NULL},
+    {"PjitFunction(a_function_with_a_very_long_name_of_its_own)", NULL},
     {"CommonPjRtLoadedExecutable::Execute (jit_a_long_name_of_a_train_step)", NULL},
     {"void at::native::reduce_kernel<512, at::native::MeanOps<float, float(int, int", NULL},
     {"void f<4, at::native::MulFunctor>(int)", NULL},
