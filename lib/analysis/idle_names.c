@@ -46,6 +46,9 @@ static struct ids_text without_ordinal(struct ids_text name) {
 
 /* What a host event is called for a person: the function of a jitted call or of a compilation, the range of NVTX,
  * else its name. */
+/* A graph that Inductor compiled, called by a hash of 51 letters of which eight are enough. */
+static const char compiled_graph[] = "## Call CompiledFxGraph ";
+
 static struct ids_text call_name(struct ids_text name) {
     static const char *const wrappers[] = {"PjitFunction(", "jax.compile(", "jax.trace(", "jax.lower(",
                                            "jax.cache_read("};
@@ -53,6 +56,10 @@ static struct ids_text call_name(struct ids_text name) {
         if (ids_text_begins(name, wrappers[i])) return between(name, '(', ')');
     }
     struct ids_python_frame frame;
+    if (ids_text_begins(name, compiled_graph)) {
+        const uint32_t told = sizeof "CompiledFxGraph 12345678" - 1;
+        return (struct ids_text){name.at + 8, name.length - 8 < told ? name.length - 8 : told};
+    }
     if (ids_python_frame_of(name, &frame)) return frame.function;
     if (ids_text_begins(name, "NVTX:")) return (struct ids_text){name.at + 5, name.length - 5};
     return without_ordinal(name);

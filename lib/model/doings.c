@@ -144,8 +144,9 @@ static int is_part_of_step(struct ids_text name, const struct ids_event *event) 
 /* What PyTorch itself marks as a program does: "DistributedDataParallel.forward", "Optimizer.step#SGD.step". A method
  * of the program has a name of the same kind: "Trainer.save". */
 static int is_of_framework(struct ids_text name) {
-    static const char *const heads[] = {"Optimizer.", "DataParallel.", "DistributedDataParallel.",
-                                        "FullyShardedDataParallel.", "DeepSpeedEngine."};
+    static const char *const heads[] = {
+        "Optimizer.",       "DataParallel.",           "DistributedDataParallel.", "FullyShardedDataParallel.",
+        "DeepSpeedEngine.", "## Call CompiledFxGraph "};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         if (ids_text_begins(name, heads[i])) return 1;
     }

@@ -237,14 +237,16 @@ int ids_python_frame_launches(struct ids_text name) {
 
 /* Code that is no file called so: of a script without an ending, of `python -c`, of what was typed. Python itself calls
  * what it makes for classes <string> too, and libraries what they write to run it (Triton's launchers); what is built
- * in has no file. */
-static enum ids_frame_owner owner_of_other(const struct ids_python_frame *frame) {
+ * in has no file. By its first line alone, as Kineto writes it, <string> is nothing but the frame around the whole
+ * process. */
+static enum ids_frame_owner owner_of_other(const struct ids_python_frame *frame, int is_at_first_line) {
     if (ids_text_begins(frame->file, "/") || ids_text_begins(frame->file, "./")) return owner_of_path(frame->file);
     if (ids_text_is(frame->file, "<stdin>") || ids_text_begins(frame->file, "<ipython-input"))
         return IDS_FRAME_OF_PROGRAM;
     int of_class = ids_text_begins(frame->function, "__");
     if (!ids_text_is(frame->file, "<string>") || of_class) return IDS_FRAME_OF_LIBRARY;
-    return ids_text_is(frame->function, "<module>") ? IDS_FRAME_OF_PROGRAM : IDS_FRAME_OF_EITHER;
+    if (!ids_text_is(frame->function, "<module>")) return IDS_FRAME_OF_EITHER;
+    return is_at_first_line ? IDS_FRAME_OF_LIBRARY : IDS_FRAME_OF_PROGRAM;
 }
 
 enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
@@ -254,7 +256,7 @@ enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
     if (waits_for_thread(name)) return IDS_FRAME_WAITS;
     if (blocks(name)) return IDS_FRAME_BLOCKS;
     if (!ids_python_frame_of(name, &frame)) return IDS_FRAME_OF_LIBRARY; /* built in, or nn.Module: */
-    if (!ids_text_ends(frame.file, ".py")) return owner_of_other(&frame);
+    if (!ids_text_ends(frame.file, ".py")) return owner_of_other(&frame, !ids_text_begins(name, "$"));
     struct ids_text file = last_name(frame.file);
     if (ids_text_is(file, "idsprof_awaits.py")) return IDS_FRAME_OF_LIBRARY; /* around the wait of an event loop */
     if (ids_text_begins(file, "idsprof_") || ids_text_is(file, "idsprof.py")) return IDS_FRAME_OF_HOOK;

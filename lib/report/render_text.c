@@ -167,26 +167,44 @@ static const char *judged_by(const struct ids_report *report, const char *id) {
 
 /* What is graded by the figure by which the line above is, and says so, bears the grade of that one: beside a number
  * that is good by itself it would only contradict. */
-static void leave_grade_above(const struct ids_report *report, const char *above, const char *id,
+static void leave_grade_above(struct ids_painter *painter, const char *above, const char *id,
                               struct ids_figure *figure) {
+    const struct ids_report *report = painter->report;
     static const char told[] = "graded by ";
     const char *of = judged_by(report, id), *before = above ? judged_by(report, above) : NULL;
     if (!of || !before || strcmp(of, before) != 0 || strncmp(figure->notes, told, sizeof told - 1) != 0) return;
     const char *rest = strstr(figure->notes, ", ");
     figure->grade = IDS_GRADE_NONE;
-    figure->notes = rest ? rest + 2 : "";
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "of the window%s", rest ? rest : "");
+    figure->notes = ids_phrase_end(painter, &phrase);
 }
 
-static struct ids_figure headline_figure(struct ids_painter *painter, const struct ids_headline *headline) {
+/* The share by which a share is graded, where nothing else tells it: the line has that one, and its own behind it,
+ * because two of them in a row would contradict each other. NULL: it has its own. */
+static const struct ids_metric *share_judged(const struct ids_painter *painter, const char *above,
+                                             const struct ids_metric *metric) {
+    const char *of = judged_by(painter->report, metric->id), *before = above ? judged_by(painter->report, above) : NULL;
+    const struct ids_metric *judged = of ? ids_report_find(painter->report, of, NULL) : NULL;
+    if (!judged || metric->value.missing || judged->value.missing || (before && !strcmp(of, before))) return NULL;
+    int are_shares = metric->value.unit == IDS_UNIT_RATIO && judged->value.unit == IDS_UNIT_RATIO;
+    return are_shares && !is_headline(painter->render, of) ? judged : NULL;
+}
+
+static struct ids_figure headline_figure(struct ids_painter *painter, const struct ids_headline *headline,
+                                         const char *above) {
     const struct ids_metric *metric = ids_report_find(painter->report, headline->metric, NULL);
     struct ids_figure figure = {.title = headline->title, .value = "no data", .notes = "not measured", .is_text = 1};
     if (!metric) return figure;
-    figure.value = ids_painter_value(painter, metric->value);
+    const struct ids_metric *judged = share_judged(painter, above, metric);
+    figure.value = ids_painter_value(painter, judged ? judged->value : metric->value);
     figure.grade = metric->grade;
     figure.is_text = metric->value.missing || metric->value.unit == IDS_UNIT_NONE;
     struct ids_phrase phrase = ids_phrase_begin();
+    if (judged)
+        ids_phrase_add(&phrase, "%s; %s is %s", judged->id, metric->id, ids_painter_value(painter, metric->value));
     if (metric->value.missing && metric->reason) ids_phrase_add(&phrase, "%s", metric->reason);
-    add_judged(&phrase, painter, headline, metric);
+    if (!judged) add_judged(&phrase, painter, headline, metric);
     if (!metric->value.missing && headline->flags & IDS_HEADLINE_BY_DEVICE) add_devices(&phrase, painter, metric->id);
     for (int i = 0; i < headline->note_count; i++) { /* beside "no data" only what there is */
         const struct ids_note *note = &headline->notes[i];
@@ -231,8 +249,8 @@ static void write_headlines(struct ids_painter *painter) {
         for (int i = 0; i < section->headline_count; i++) {
             const struct ids_headline *headline = &section->headlines[i];
             if (!is_shown(painter->report, headline)) continue;
-            figures[count] = headline_figure(painter, headline);
-            leave_grade_above(painter->report, above, headline->metric, &figures[count++]);
+            figures[count] = headline_figure(painter, headline, above);
+            leave_grade_above(painter, above, headline->metric, &figures[count++]);
             above = headline->metric;
         }
     }

@@ -129,6 +129,7 @@ START_TEST(whose_a_frame_is) {
         {"/home/me/idsprof_runs/train.py(3): main", IDS_FRAME_OF_PROGRAM},
         {"$<string>:12 tokenize", IDS_FRAME_OF_EITHER}, /* of python -c, or what a library wrote and runs */
         {"$<string>:12 <module>", IDS_FRAME_OF_PROGRAM},
+        {"<string>(1): <module>", IDS_FRAME_OF_LIBRARY}, /* the whole process, as Kineto calls it */
         {"$/tmp/torchinductor_me/cn/ccngcw6rqtmu62b6vaidzit24ocdgyztpacaalsslaysedfjuv2g.py:576 call",
          IDS_FRAME_OF_LIBRARY},
         {"$/srv/models/averylongnamethatsomebodywrotewithoutanybreak.py:5 f", IDS_FRAME_OF_PROGRAM},
