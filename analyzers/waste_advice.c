@@ -119,7 +119,8 @@ static const struct sentence {
      "Arrays are only copied or transposed",
      {"keep one layout: let einsum contract the dimensions where they are instead of transposing, keep parameters and "
       "batches in the layout that their product wants",
-      "keep one memory format (channels_last throughout), and leave out contiguous() and clone() where views do"}},
+      "keep one memory format (around convolutions channels_last), and leave out contiguous() and clone() where views "
+      "do"}},
     {IDS_WASTE_CONVERT,
      ALL,
      becomes_complex,

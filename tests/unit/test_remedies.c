@@ -109,6 +109,8 @@ static const struct {
     {{IDS_HOST_STAGING, IDS_JAX, CPU_DEVICE, .culprit = "device_get"}, "!device_put once"},
     {{IDS_HOST_STAGING, IDS_JAX, CPU_DEVICE, .culprit = "np.asarray(jax.Array)"}, "results are fetched"},
     /* a call of the runtime gets what helps with that call, in the words of the platform */
+    {{IDS_HOST_RUNTIME, IDS_PYTORCH, CUDA_DEVICE, .culprit = "cudaFree", .is_of_first_uses = 1},
+     "load code and take memory, once"},
     {{IDS_HOST_RUNTIME, IDS_JAX, CUDA_DEVICE, .culprit = "cudaMalloc"}, "allocates or frees"},
     {{IDS_HOST_RUNTIME, IDS_PYTORCH, CUDA_DEVICE, .culprit = "hipFree"}, "empty_cache"},
     {{IDS_HOST_RUNTIME, IDS_PYTORCH, CUDA_DEVICE, .culprit = "cudaFree", .mean_ps = 99999999999}, "empty_cache"},
