@@ -75,9 +75,14 @@ struct ids_steps {
     enum ids_step_source source;
     struct ids_step *at; /* in time order */
     size_t count, room;
-    uint32_t name;       /* of the annotation: text */
-    int unnumbered;      /* it bears no numbers, but recurs */
-    size_t without_work; /* annotations that launched nothing on a device */
+    uint32_t name;  /* of the annotation: text */
+    int unnumbered; /* it bears no numbers, but recurs */
+    /* Where they are the region that idsprof's window was opened for, because what marks steps in it is less than half
+     * of it: what that is, how often it is there and how long. 0: nothing marks steps there. */
+    uint32_t inner_name;
+    uint64_t inner_count;
+    int64_t inner_ps, block_ps; /* block_ps: of the region */
+    size_t without_work;        /* annotations that launched nothing on a device */
     /* The first step, where idsprof's window opened with it: its devices had nothing left to do, and recording
      * began. It is not in `at`. */
     int has_left_out;

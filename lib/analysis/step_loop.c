@@ -95,16 +95,19 @@ int ids_steps_find_loop(struct ids_analysis *analysis, struct ids_error *err) {
     return failed ? ids_no_memory(err) : 0;
 }
 
-/* How long all events of that name take together on host threads. */
-static int64_t time_of_name(const struct ids_trace *trace, uint32_t text) {
-    int64_t time_ps = 0;
+/* How often events of that name are on host threads, and how long together. */
+static uint64_t count_name(const struct ids_trace *trace, uint32_t text, int64_t *ret_ps) {
+    uint64_t count = 0;
+    *ret_ps = 0;
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (trace->names[event->name].text == text) ids_sum(&time_ps, event->end_ps - event->start_ps);
+            if (trace->names[event->name].text != text) continue;
+            ids_sum(ret_ps, event->end_ps - event->start_ps);
+            count++;
         }
     }
-    return time_ps;
+    return count;
 }
 
 /* A region that idsprof's window was opened for: all of it was to be recorded, with what the host did before the first
@@ -114,8 +117,16 @@ void ids_steps_find_block(struct ids_analysis *analysis) {
     struct ids_steps *steps = &analysis->steps;
     for (size_t n = 0; n < trace->name_count; n++) {
         if (!trace->names[n].is_block || trace->names[n].text == steps->name) continue;
-        int64_t block_ps = time_of_name(trace, trace->names[n].text);
-        if (steps->name != IDS_NONE && time_of_name(trace, steps->name) >= block_ps / 2) continue;
+        int64_t block_ps = 0, inner_ps = 0;
+        count_name(trace, trace->names[n].text, &block_ps);
+        uint64_t inner = steps->name == IDS_NONE ? 0 : count_name(trace, steps->name, &inner_ps);
+        if (inner && inner_ps >= block_ps / 2) continue;
+        if (inner && !steps->unnumbered) {
+            steps->inner_name = steps->name;
+            steps->inner_count = inner;
+            steps->inner_ps = inner_ps;
+        }
+        steps->block_ps = block_ps;
         steps->name = trace->names[n].text;
         steps->unnumbered = 1;
         return;

@@ -95,6 +95,9 @@ static int64_t number_of(const struct ids_report *report, const char *id) {
 static struct shown shown_in(const struct ids_report *report) {
     struct shown shown = {number_of(report, "steps.count"), number_of(report, "steps.first"),
                           number_of(report, "steps.last"), number_of(report, "steps.running")};
+    /* Where a region is the step, what capture counted lies in it. */
+    const int64_t inner = number_of(report, "steps.in_region");
+    if (inner >= 0) return (struct shown){inner, -1, -1, -1};
     if (shown.first < 0 || shown.last < 0 || shown.last - shown.first < shown.count - 1) shown.first = shown.last = -1;
     return shown;
 }

@@ -353,6 +353,28 @@ def first_of(path):
     return piece['account'], 'in 1 of 20 steps of this window (step 110)' in piece['evidence']
 
 
+def of_region(name, calls, window):
+    """A region of 1 ms that was to be recorded, with so many calls of 0.1 ms in it, of which capture counted `window` steps."""
+    folder = ROOT / name
+    path = folder / 'plugins' / 'profile' / 'now' / 'h.mini'
+    path.parent.mkdir(parents=True)
+    (folder / '.idsprof').mkdir()
+    (folder / '.idsprof' / 'h.7.hello').write_text(''.join(json.dumps(line, separators=(',', ':')) + '\n' for line in (
+        {'t': 1, 'event': 'loaded', 'agent': '0', 'host': 'h', 'rank': -1, 'pid': 7},
+        {'t': 3, 'event': 'written', 'window': 1, 'collector': 'jax', 'by': 'range', 'path': str(path.relative_to(folder)), 'bytes': 1,
+         'first_step': 0, 'last_step': window - 1, 'steps': window})))
+    marks = [f'{500 + 100 * i}us 100us "call of f" step_num={i} _r=1\n{500 + 100 * i}us 1us k correlation_id={i + 1}\n' for i in range(calls)]
+    work = [f'{510 + 100 * i}us 40us k correlation_id={i + 1}\n' for i in range(calls)]
+    path.write_text('idsprof-mini 1\nhost h\nplane /device:GPU:0\nline 1 "Stream #1(Kernel)"\n' + ''.join(work) +
+                    'plane /host:CPU\nline 100 python\n0us 1000us evaluate idsprof_block=1 user_annotation=1\n' + ''.join(marks))
+    return path
+
+
+same('steps that are less than half of the region', [re.search(r'1 step \((.*?)\)', ' '.join(report(of_region(*asked), '--no-cache').split()))[1] for asked in (
+    ('region', 4, 4), ('region_one', 1, 1))],
+    ["region 'evaluate'; 4 calls of f in it take 40.0 % of it", "region 'evaluate'; 1 call of f in it takes 10.0 % of it"])
+same('are those that capture counted', [said(of_region(*asked)) for asked in (('region_same', 4, 4), ('region_other', 4, 6))],
+     [[], ['capture counted 6 steps (0 to 5) in this window, and the profile shows 4 steps']])
 same('the window has a whole period: what its long step takes comes first', first_of(with_rhythm('period', 20)), ('host.input', True))
 same('one step of a longer period stands behind what most steps have', first_of(with_rhythm('longer', 40)), ('host.dispatch', False))
 FEW, MANY = ([110] + [number for number in range(400) if number * number * 7 % 401 < below and not 90 < number < 130] for below in (25, 70))

@@ -541,6 +541,10 @@ def named_region():
     found = profile(run)
     check('--range: exactly the block', found and found.names['evaluate'] == 1 and found.steps == [] and found.executions() == {1},
           (found and (found.steps, found.ops), run.err))
+    run = capture(['--range', 'evaluate'], 10, 'block')
+    found = profile(run)
+    check('--range: its last call is a step, which the end of the region ends', found and found.names['call of train_step'] == 1,
+          (found and found.names, run.err))
     run = capture(['--range', 'nowhere'], 10, 'annotate', 'block')
     check('--range: one that never came is said', run.line('missed') == "no region called 'nowhere' began", run.err)
 

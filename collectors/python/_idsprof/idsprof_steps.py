@@ -8,6 +8,7 @@ import sys
 import types
 
 from .idsprof_agent import ANNOTATION, raise_interrupt
+from .idsprof_executions import Executions
 
 
 def follow_steps(agent, profiler, session, first):
@@ -107,8 +108,11 @@ def follow_range(agent, profiler, wanted, asked):
         make(self, name, *args, **kwargs)
 
     def __exit__(self, *exception):
+        inside = self.__dict__.pop('_idsprof_inside', False)
+        if inside and Executions.now:
+            Executions.now.end_block()      # the last step of the region, which no other one ends
         answer = leave(self, *exception)
-        if self.__dict__.pop('_idsprof_inside', False):
+        if inside:
             tell(name_bytes, 0)
             raise_interrupt()
         return answer
