@@ -314,6 +314,27 @@ def _usage_error():
     return getattr(sys.modules.get('IPython.core.error'), 'UsageError', ValueError)
 
 
+def _silenced(shell, code):
+    """Where it ends in a semicolon, its value is not shown: IPython looks for that in the text of the cell around it alone."""
+    ends_so = getattr(shell.displayhook, 'semicolon_at_end_of_expression', None)
+    return code + '\nNone' if ends_so and not code.lstrip().startswith('%%') and ends_so(code) else code
+
+
+def _fail_too(shell, result):
+    """Raises what ended a cell: what runs the notebook stops there. The cell has shown it, so the cell around it does not show it again."""
+    error = result.error_before_exec or result.error_in_exec
+    if error is None:
+        return
+    show = shell.showtraceback
+
+    def show_others(*options, **named):
+        vars(shell).pop('showtraceback', None)
+        if sys.exc_info()[1] is not error:
+            show(*options, **named)
+    shell.showtraceback = show_others
+    raise error
+
+
 def load_ipython_extension(shell):
     """%load_ext idsprof"""
     def idsprof(line, cell=None):
@@ -325,10 +346,13 @@ def load_ipython_extension(shell):
         if unknown or len(words) > 1:
             raise _usage_error()('%s; usage: %%%%idsprof [-q] [NAME]' % (
                 'there is no option %s' % unknown if unknown else 'a window has one name, not %d' % len(words)))
+        code = _silenced(shell, line if cell is None else cell)
         with capture(words[0] if words else 'notebook') as run:
-            shell.run_cell(line if cell is None else cell)
+            result = shell.run_cell(code)
         if run.path and not quiet:
             run.report()
+        _fail_too(shell, result)
+    idsprof._ipython_magic_no_var_expand = True     # as %time's: a statement with braces is the statement itself
     shell.register_magic_function(idsprof, 'line_cell', 'idsprof')
 
 

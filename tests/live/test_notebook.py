@@ -48,11 +48,27 @@ class Shell:
     """What idsprof.py uses of IPython's InteractiveShell."""
     def __init__(self):
         self.user, self.magics, self.magics_manager = dict(globals()), {}, self
+        self.displayhook, self.error_before_exec, self.error_in_exec = self, None, None
     def register_magic_function(self, function, kind, name):
         assert kind == 'line_cell'
         self.magics[name] = {name: function}
+    def showtraceback(self, **options):
+        print('shown:', sys.exc_info()[0].__name__)
     def run_cell(self, code):
-        exec(code, self.user)
+        result = Shell()
+        try:
+            exec(code, self.user)
+        except BaseException as error:
+            result.error_in_exec = error
+            self.showtraceback()
+        return result
+    def around(self, line, cell=None):
+        """As the cell that holds the magic: an error in it is shown, and is that of the cell."""
+        try:
+            self.do(line, cell)
+        except BaseException as error:
+            print('failed:', type(error).__name__)
+            self.showtraceback(running_compiled_code=True)
     def do(self, line, cell=None):
         return self.magics['idsprof']['idsprof'](line, cell)
 shell = Shell()
@@ -61,6 +77,10 @@ shell.do('evaluate', 'made = 5\\nrun(4)')
 shell.do('-q quiet', 'run(made)')
 shell.do('run(6)')
 shell.do('', 'import idsprof as again')
+shell.around('-q fails', '1 / 0')
+shell.around('{}["of a statement"]')
+shell.run_cell('[][0]')
+shell.around('-q exits', 'sys.exit(3)')
 for line in '--nonsense x y', 'two names', '-q -x name':
     try:
         shell.do(line, 'made = 7')
@@ -80,7 +100,13 @@ shell = InteractiveShell.instance(user_ns=globals())
 shell.run_line_magic('load_ext', 'idsprof')
 shell.run_cell('%%idsprof evaluate\\nmade = 5\\nrun(4)')
 shell.run_cell('%idsprof run(made)')
-shell.run_cell('%%idsprof fails\\n1 / 0')
+failed = shell.run_cell('%%idsprof -q fails\\n1 / 0'), shell.run_cell('%idsprof {}["key"]'), shell.run_cell('%%idsprof -q\\n1 +')
+print('failed', *(type(result.error_in_exec).__name__ for result in failed))
+shell.run_cell('[][0]')
+shell.run_cell('%%idsprof -q\\nmade + 1000;')
+shell.run_cell('%%idsprof -q\\nmade + 2000', store_history=True)
+print('value', _)
+shell.run_cell('%idsprof print("{made}")')
 shell.run_line_magic('unload_ext', 'idsprof')
 print('made', made)
 '''
@@ -186,8 +212,13 @@ def magics():
     folder = new_folder()
     done = script(SHELL, folder)
     names = sorted(re.sub(r'_\d{8}_\d{6}(_\d+)?$', '', path.name) for path in folder.glob('profiles/*'))
-    check('magics: a window each', done.returncode == 0 and names == ['evaluate', 'notebook', 'notebook', 'quiet'], (names, done.stderr))
+    check('magics: a window each', done.returncode == 0 and names == [
+          'evaluate', 'exits', 'fails', 'notebook', 'notebook', 'notebook', 'quiet'], (names, done.stderr))
     check('magics: the report, unless -q', done.stdout.count('WHERE THE TIME GOES') == 2, done.stdout)
+    errors = [line for line in done.stdout.splitlines() if line.startswith(('shown: ', 'failed: '))]
+    check('magics: an error of the cell is one of the cell around it, and is shown once', errors == [
+        'shown: ZeroDivisionError', 'failed: ZeroDivisionError', 'shown: KeyError', 'failed: KeyError', 'shown: IndexError',
+        'shown: SystemExit', 'failed: SystemExit'], errors)
     check('magics: cells run in the notebook, and it can be unloaded', done.stdout.endswith("5 {'idsprof': {}}\n"), done.stdout[-100:])
     refused = [line[9:] for line in done.stdout.splitlines() if line.startswith('refused: ')]
     usage = '; usage: %%idsprof [-q] [NAME]'
@@ -202,8 +233,14 @@ def magics():
         return
     folder = new_folder()
     done = script(IPYTHON, folder, HOME=str(ROOT))
-    check('IPython: a window each', len(list(folder.glob('profiles/*'))) == 3 and 'ZeroDivisionError' in done.stdout and
-          'made 5' in done.stdout, (done.stdout, done.stderr))
+    check('IPython: a window each', len(list(folder.glob('profiles/*'))) == 8 and 'made 5' in done.stdout, (done.stdout, done.stderr))
+    out = re.sub(r'\x1b\[[\d;]*m', '', done.stdout)
+    check('IPython: an error of the cell is one of the cell around it, and is shown once',
+          'failed ZeroDivisionError KeyError SyntaxError\n' in out and
+          [out.count('%s: ' % name) for name in ('ZeroDivisionError', 'KeyError', 'SyntaxError', 'IndexError')] == [1, 1, 1, 1],
+          out)
+    check('IPython: values and text are as of a plain cell', '1005' not in done.stdout and 'value 2005' in done.stdout and
+          '{made}\n' in done.stdout, done.stdout)
 
 
 CASES = [alone, captured, blocks, magics]
