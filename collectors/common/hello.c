@@ -85,9 +85,19 @@ static int would_end_program(int file, size_t length) {
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* a job and who has the agent's lock may both write */
 
+/* -1. The launcher is to know that lines are missing: a link takes no descriptor, and no bytes of a file. */
+static int give_up(const struct ids_hello_file *hello, int why) {
+    char mark[IDS_HELLO_PATH + sizeof IDS_HELLO_UNWRITTEN], number[16];
+    snprintf(mark, sizeof mark, "%s" IDS_HELLO_UNWRITTEN, hello->path);
+    snprintf(number, sizeof number, "%d", why);
+    if (symlink(number, mark) && errno != EEXIST) mark[0] = '\0'; /* nothing else can be done */
+    errno = why;
+    return -1;
+}
+
 static int open_file(struct ids_hello_file *hello) {
     hello->own = ids_own_file_of(open(hello->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-    return hello->own.file;
+    return hello->own.file < 0 ? give_up(hello, errno) : hello->own.file;
 }
 
 int ids_hello_open(struct ids_hello_file *hello) {
@@ -108,10 +118,11 @@ int ids_hello_end(struct ids_hello *line, struct ids_hello_file *hello) {
     if (file < 0) return -1;
     memcpy(line->text + line->length, "}\n", 2);
     line->length += 2;
-    if (would_end_program(file, line->length)) return -1;
+    if (would_end_program(file, line->length)) return give_up(hello, EFBIG);
     ssize_t written;
     do {
         written = write(file, line->text, line->length);
     } while (written < 0 && errno == EINTR);
-    return written == (ssize_t)line->length ? 0 : -1;
+    if (written == (ssize_t)line->length) return 0;
+    return give_up(hello, written < 0 ? errno : ENOSPC);
 }

@@ -21,7 +21,8 @@
  *   skipped    window (0: none in particular), step, collector, why: it was not opened
  *   note       why: something that a person should know and that lost nothing
  *   closed     steps_seen, source: the process ended in order
- * A launched process without "closed" was killed, or left by _exit.
+ * A launched process without "closed" was killed, or left by _exit, unless there is a link
+ * <host>.<pid>.hello.unwritten: a line could not be written, and errno said the number that it links to.
  *
  * Beside them SESSION/.idsprof/followed has one line for each Python that came up under the capture, whether or not it
  * imported jax, appended by the Python hook before the program runs: {"t":0,"event":"python","pid":1}. From it the
@@ -35,6 +36,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#define IDS_HELLO_UNWRITTEN ".unwritten"
 
 enum { IDS_HELLO_LINE = 4096, IDS_HELLO_PATH = 1280 };
 

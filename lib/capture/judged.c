@@ -133,10 +133,11 @@ static int say_unknown(struct ids_outcome_work *outcome) {
         const struct ids_seen_process *process = &seen->processes[i];
         if (process->is_closed || process->tried >= 0 || !process->steps_source) continue;
         const char *failure = ids_outcome_failure(outcome);
+        if (ids_outcome_unwritten(outcome)) return 1;
         ids_outcome_set(outcome, "not_said",
                         ids_outcome_text(outcome,
                                          "not known: %s%s before it could say which slow steps were in no window",
-                                         failure ? "the program ended" : "a process was killed, or ended by os._exit,",
+                                         failure ? "the program ended" : ids_outcome_untold(outcome, process),
                                          failure ? failure : ""),
                         "the report's history has the slow steps, and which are recorded");
         return 1;

@@ -261,9 +261,34 @@ static const struct ids_seen_process *still_running(const struct ids_seen *seen)
     return NULL;
 }
 
+int ids_outcome_unwritten(struct ids_outcome_work *outcome) {
+    const struct ids_seen *seen = outcome->record->seen;
+    int why = seen->count ? 0 : seen->unwritten;
+    for (size_t i = 0; i < seen->count && !why; i++) {
+        if (!seen->processes[i].is_closed) why = seen->processes[i].unwritten;
+    }
+    if (!why) return 0;
+    ids_outcome_set(outcome, "unwritten",
+                    ids_outcome_text(outcome,
+                                     "what the program did is not known: idsprof's own files could not be "
+                                     "written (%s)",
+                                     strerror(why)),
+                    remedy_of(strerror(why)));
+    return 1;
+}
+
+static const struct ids_seen_process *with_open_window(const struct ids_seen *seen) {
+    for (size_t i = 0; i < seen->count; i++) {
+        for (size_t w = 0; w < seen->processes[i].window_count; w++)
+            if (seen->processes[i].windows[w].fate == IDS_SEEN_OPEN) return &seen->processes[i];
+    }
+    return NULL;
+}
+
 /* A process that ended in a window, together with the launched program or by itself. */
 static void lost_by_sudden_end(struct ids_outcome_work *outcome) {
     const struct ids_child_end *end = outcome->record->end;
+    if (ids_outcome_unwritten(outcome)) return;
     const struct ids_seen_process *running = still_running(outcome->record->seen);
     if (running) {
         ids_outcome_set(
@@ -278,7 +303,8 @@ static void lost_by_sudden_end(struct ids_outcome_work *outcome) {
                         "let the window end first: fewer --steps, or idsprof trigger --stop");
     } else {
         ids_outcome_set(outcome, "left_suddenly",
-                        "a process ended by os._exit, or was killed, in an open window, which is lost",
+                        ids_outcome_text(outcome, "%s in an open window, which is lost",
+                                         ids_outcome_untold(outcome, with_open_window(outcome->record->seen))),
                         "let the window end first: fewer --steps, or an earlier --start-step");
     }
 }
@@ -396,18 +422,17 @@ static void ended_suddenly(struct ids_outcome_work *outcome, const struct ids_se
     if (ids_plan_judges(outcome->record->plan) && last >= start) {
         ids_outcome_set(outcome, "none_kept",
                         ids_outcome_text(outcome, "%s%s, and no window was kept until then%s",
-                                         failure ? "the program ended" : "a process was killed, or ended by os._exit",
+                                         failure ? "the program ended" : ids_outcome_untold(outcome, process),
                                          failure ? failure : "", noted),
                         outcome->record->plan->keep_slowest ? "again, with a larger --max-cost: more windows open"
                                                             : "--keep-slowest 3 keeps some windows in any case");
         return;
     }
     ids_outcome_set(outcome, "left_early",
-                    failure
-                        ? ids_outcome_text(outcome, "the program ended%s before step %lld%s%s", failure,
-                                           (long long)start, source_words(outcome, process), noted)
-                        : ids_outcome_text(outcome, "a process was killed, or ended by os._exit, before step %lld%s%s",
-                                           (long long)start, source_words(outcome, process), noted),
+                    failure ? ids_outcome_text(outcome, "the program ended%s before step %lld%s%s", failure,
+                                               (long long)start, source_words(outcome, process), noted)
+                            : ids_outcome_text(outcome, "%s before step %lld%s%s", ids_outcome_untold(outcome, process),
+                                               (long long)start, source_words(outcome, process), noted),
                     ids_plan_judges(outcome->record->plan) ? NULL : "try again with an earlier --start-step");
 }
 
@@ -432,7 +457,8 @@ static void never_reached(struct ids_outcome_work *outcome, int64_t start) {
         return;
     }
     if (!process->is_closed) {
-        ids_outcome_set(outcome, "left_early", "a process was killed, or ended by os._exit, before its first step",
+        ids_outcome_set(outcome, "left_early",
+                        ids_outcome_text(outcome, "%s before its first step", ids_outcome_untold(outcome, process)),
                         "try again with an earlier --start-step");
         return;
     }
@@ -488,6 +514,8 @@ static void find_reason(struct ids_outcome_work *outcome) {
     if (!outcome->out->files && is_disk_full(outcome)) return;
     if (!outcome->out->files && !outcome->out->lost && outcome->record->lingers) {
         lingers(outcome);
+    } else if (!outcome->out->files && !outcome->out->lost && !skip && ids_outcome_unwritten(outcome)) {
+        return;
     } else if (!seen->count) {
         ids_outcome_never_loaded(outcome);
     } else if (outcome->out->lost) {

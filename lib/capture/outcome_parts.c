@@ -26,6 +26,14 @@ const char *ids_outcome_failure(struct ids_outcome_work *outcome) {
     return end && end->code > 0 ? ids_outcome_text(outcome, " with exit code %d", end->code) : NULL;
 }
 
+const char *ids_outcome_untold(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    const struct ids_child_end *end = outcome->record->end;
+    if (!end || end->code < 0 || !process || end->pid != process->pid)
+        return "a process was killed, or ended by os._exit,";
+    return ids_outcome_text(outcome, "the program ended with exit code %d, of which idsprof was not told (os._exit?),",
+                            end->code);
+}
+
 const char *ids_outcome_failure_remedy(const struct ids_outcome_work *outcome) {
     const struct ids_child_end *end = outcome->record->end;
     return end && end->signal == SIGKILL ? "dmesg says whether the memory ran out"

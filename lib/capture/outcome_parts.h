@@ -21,6 +21,10 @@ const char *ids_outcome_text(struct ids_outcome_work *outcome, const char *forma
 void ids_outcome_set(struct ids_outcome_work *outcome, const char *reason, const char *missed, const char *remedy);
 /* " with exit code 3", " by signal 9 (Killed)"; NULL: the program succeeded, or still runs. */
 const char *ids_outcome_failure(struct ids_outcome_work *outcome);
+/* Who ended without saying so, and how, as far as it is known: only of the launched program we have the exit code. */
+const char *ids_outcome_untold(struct ids_outcome_work *outcome, const struct ids_seen_process *process);
+/* A process could not write what happened: 1, that is the reason. In outcome.c. */
+int ids_outcome_unwritten(struct ids_outcome_work *outcome);
 const char *ids_outcome_failure_remedy(const struct ids_outcome_work *outcome);
 /* "--delay 10s --duration 2s", or less of either where the program ran for less than 40 s. */
 const char *ids_outcome_by_time(struct ids_outcome_work *outcome);

@@ -1,11 +1,13 @@
 #include "lib/capture/seen.h"
 
+#include "collectors/common/hello.h"
 #include "lib/base/vec.h"
 #include "lib/capture/line.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,6 +264,22 @@ static void followed_line(struct ids_seen *seen, const struct ids_line *line, vo
         seen->failure = ids_line_text(&seen->arena, line, "why");
 }
 
+/* The errno to which the link points that a process leaves where it could not write (collectors/common/hello.h). */
+static int read_mark(int folder, const char *name) {
+    char number[16];
+    ssize_t length = readlinkat(folder, name, number, sizeof number - 1);
+    number[length > 0 ? length : 0] = '\0';
+    int64_t why = strtoll(number, NULL, 10);
+    return why > 0 && why < 4096 ? (int)why : 0;
+}
+
+/* The mark lies beside the file of the process that was read last. */
+static void read_unwritten(int folder, const char *name, struct ids_seen *seen) {
+    char mark[NAME_MAX + sizeof IDS_HELLO_UNWRITTEN];
+    snprintf(mark, sizeof mark, "%s" IDS_HELLO_UNWRITTEN, name);
+    seen->processes[seen->count - 1].unwritten = read_mark(folder, mark);
+}
+
 static int read_process(int folder, const char *name, struct ids_seen *seen, struct ids_error *err) {
     size_t length;
     if (seen->count == IDS_SEEN_PROCESSES) {
@@ -278,6 +296,7 @@ static int read_process(int folder, const char *name, struct ids_seen *seen, str
         return ids_no_memory(err);
     }
     each_line(seen, text, length, hello_line, NULL);
+    read_unwritten(folder, name, seen);
     free(text);
     return 0;
 }
@@ -317,6 +336,8 @@ int ids_seen_read(const char *session, struct ids_seen *ret_seen, struct ids_err
     int code = 0;
     for (struct dirent *entry; !code && (entry = readdir(folder));) {
         if (ends_with(entry->d_name, ".hello")) code = read_process(dirfd(folder), entry->d_name, ret_seen, err);
+        if (ends_with(entry->d_name, ".hello" IDS_HELLO_UNWRITTEN))
+            ret_seen->unwritten = read_mark(dirfd(folder), entry->d_name);
     }
     read_followed(dirfd(folder), ret_seen);
     closedir(folder);

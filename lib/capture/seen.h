@@ -48,6 +48,7 @@ struct ids_seen_process {
         missed_ns;          /* the slowest step in no kept window, of those worth one; missed_ns 0: there is none */
     int64_t missed_seen_ns; /* of it, in a window that was not kept; 0 or less: in none */
     int is_closed;          /* it ended normally */
+    int unwritten;          /* a line of its own could not be written: the errno; 0: all could */
     struct ids_seen_text *collectors, *facts, *skipped, *notes;
     size_t collector_count, fact_count, skipped_count, note_count;
     size_t collector_room, fact_room, skipped_room, note_room;
@@ -61,6 +62,7 @@ struct ids_seen {
     size_t count, room;
     int64_t pythons;     /* Pythons that started under the capture, with or without a collector */
     const char *failure; /* why one Python's hook could not start; NULL: all did */
+    int unwritten;       /* the errno of a process that could write no line; 0: none is known */
     int64_t left_out, broken_lines;
 };
 

@@ -267,8 +267,18 @@ def ends():
     check(run.code == 9 and run.steps() == [(3, 5)], run.sidecar)
     run = double(['-s', '3'], 'wake', 'step:0:6', '_exit:5')
     check(run.code == 5 and run.sidecar['missed']['id'] == 'left_suddenly', run.err)
-    check(run.line('missed') == 'a process ended by os._exit, or was killed, in an open window, which is lost', run.err)
+    check(run.line('missed') == 'the program ended with exit code 5, of which idsprof was not told (os._exit?), in an open window, which is lost',
+          run.err)
     check(run.windows()[0]['state'] == 'open' and not run.files(), run.sidecar)
+    for before in ('file-size:500', 'wake'), ('wake', 'file-size:0'), ('file-size:0', 'wake'):
+        run = double(['-s', '3'], *before, 'step:0:9')    # it goes on to its end, and nothing of ours can be written
+        check(run.code == 0 and run.sidecar['missed']['id'] == 'unwritten', run.err)
+        check(run.line('missed') == "what the program did is not known: idsprof's own files could not be written (File too large)", run.err)
+        check('ulimit -f' in run.sidecar['missed']['do'], run.err)
+    run = double(['-s', '3'], 'wake', 'file-size:0', 'step:0:9', '_exit:0')
+    check(run.sidecar['missed']['id'] == 'unwritten', run.err)
+    run = double(['-s', '3'], 'wake', 'step:0:2', '_exit:0')
+    check(run.line('missed').startswith('the program ended with exit code 0, of which idsprof was not told (os._exit?), before step 3'), run.err)
     run = double(['-s', '3'], 'wake', 'step:0:6', 'kill:9')
     check(run.code == 128 + 9 and run.sidecar['exit']['signal'] == 9, run.sidecar)
     check(run.line('missed') == 'signal 9 (Killed) ended the program in an open window, which is lost', run.err)
@@ -588,7 +598,7 @@ def nothing_caught():
     check(run.line('next') and [path.name for path in there.iterdir()] == ['notes'], (run.err, list(there.rglob('*'))))
     # Before the window: its steps are not denied, and the last is said where the history has it.
     for end, words in ('kill:15', 'the program ended by signal 15 (Terminated)'), ('_exit:5', 'the program ended with exit code 5'), \
-            ('_exit:0', 'a process was killed, or ended by os._exit,'):
+            ('_exit:0', 'the program ended with exit code 0, of which idsprof was not told (os._exit?),'):
         for steps, source in ('step:0:60', "annotation 'train'"), ('exec:f:60', 'executions of f'):
             run = double(['-s', '150'], 'wake', steps, end)
             found = re.fullmatch(re.escape('%s before step 150 (%s)' % (words, source)) + r'(; step (\d+) is the last that was noted)?', run.line('missed'))

@@ -31,6 +31,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -269,6 +270,9 @@ static int behaves(const char *do_what) {
         while (ids_agent_state() == OPEN || ids_agent_state() == OPEN + 1) pause_us(1000);
     } else if (!strncmp(do_what, "sleep:", 6)) {
         pause_us(number(do_what, 1, 0));
+    } else if (!strncmp(do_what, "file-size:", 10)) {
+        const struct rlimit limit = {(rlim_t)number(do_what, 1, 0), (rlim_t)number(do_what, 1, 0)};
+        if (setrlimit(RLIMIT_FSIZE, &limit)) perror(do_what);
     } else if (!strncmp(do_what, "fork:", 5)) {
         fork_children(number(do_what, 1, 1));
     } else {

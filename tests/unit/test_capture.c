@@ -6,6 +6,7 @@
 
 #include "tests/support/suite.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,6 +249,16 @@ START_TEST(test_never_reached) {
     process.is_closed = 0;
     find_outcome("python", "x.py");
     ck_assert_str_eq(outcome.reason, "left_early");
+    process.unwritten = EMFILE;
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.reason, "unwritten");
+    ck_assert_str_eq(outcome.remedy, "a larger limit for open files (ulimit -n)");
+    process.is_closed = 1; /* it could again */
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.reason, "no_steps");
+    seen = (struct ids_seen){.unwritten = EMFILE, .pythons = 1}; /* and never said hello */
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.reason, "unwritten");
     ids_arena_done(&arena);
 }
 END_TEST
