@@ -154,7 +154,10 @@ static int parse(const struct ids_opt *opts, int opt_count, int leading, int arg
         if (value == '?') return fail_unknown(opts, opt_count, argv[optind - 1], err);
         const struct ids_opt *opt = find_opt(opts, opt_count, value == ':' ? optopt : value);
         if (!opt) return ids_fail(err, IDS_USAGE, "unknown option '-%c'", optopt);
-        if (value == ':') return ids_fail(err, IDS_USAGE, "option '--%s' needs a value (%s)", opt->long_name, opt->arg);
+        /* The end of the options is no value, but where one is forgotten; --NAME=-- is one. */
+        int is_forgotten = optarg && optarg == argv[optind - 1] && !strcmp(optarg, "--");
+        if (value == ':' || is_forgotten)
+            return ids_fail(err, IDS_USAGE, "option '--%s' needs a value (%s)", opt->long_name, opt->arg);
         int code = set_value(opt, optarg, values, err);
         if (code) {
             ids_error_at(err, "--%s", opt->long_name);

@@ -75,7 +75,9 @@ START_TEST(test_ends) {
     ck_assert_int_gt(first, 0);
     ck_assert_str_eq(arguments[first], "--count");
     first = parse("-");
-    ck_assert_str_eq(arguments[first], "-"); /* standard input is an operand */
+    ck_assert_str_eq(arguments[first], "-");   /* standard input is an operand */
+    ck_assert_int_gt(parse("--text=-- x"), 0); /* and so can this be said */
+    ck_assert_str_eq(values.text, "--");
     ck_assert_int_eq(parse("-h"), IDS_OPT_HELP);
     ck_assert_int_eq(parse("x --help --nonsense"), IDS_OPT_HELP);
     ck_assert_int_gt(parse("--cou 3"), 0); /* an abbreviation, as getopt_long has them */
@@ -91,6 +93,9 @@ START_TEST(test_mistakes) {
     expect_error("--co 3", "ambiguous option '--co'");
     expect_error("--count", "option '--count' needs a value (N)");
     expect_error("-n", "option '--count' needs a value (N)");
+    expect_error("--text -- x", "option '--text' needs a value (WORD)");
+    expect_error("-f -t -- x", "option '--text' needs a value (WORD)");
+    expect_error("--several a --several --", "option '--several' needs a value (WORD)");
     expect_error("--flag=1", "option '--flag' takes no value");
     expect_error("--count -3", "--count: '-3' is below 0");
     expect_error("--count 99999999999999999999", "--count: '99999999999999999999' is too large");
