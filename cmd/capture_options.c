@@ -4,6 +4,7 @@
 #include "lib/base/quantity.h"
 #include "lib/capture/folder.h"
 
+#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -137,6 +138,19 @@ static int set_text(char *to, size_t size, const char *option, const char *text,
     if (strlen(text) >= size) return ids_fail(err, IDS_USAGE, "--%s: more than %zu characters", option, size - 1);
     memcpy(to, text, strlen(text) + 1);
     return 0;
+}
+
+/* What its collectors are to compile, compiled: an error in it is one of the command line. */
+static int set_pattern(char *to, size_t size, const char *option, const char *text, struct ids_error *err) {
+    regex_t pattern;
+    char why[128];
+    int error = regcomp(&pattern, text, REG_EXTENDED | REG_NOSUB);
+    if (!error) {
+        regfree(&pattern);
+        return set_text(to, size, option, text, err);
+    }
+    regerror(error, &pattern, why, sizeof why);
+    return ids_fail(err, IDS_USAGE, "--%s: '%s' is not an extended regular expression: %s", option, text, why);
 }
 
 static int set_wrap(const struct ids_opt_texts *wrap, struct ids_plan *plan, struct ids_error *err) {
@@ -280,8 +294,8 @@ static int settle_plan(const struct ids_capture_options *options, const struct i
     if (!code) code = set_wrap(&options->wrap, plan, err);
     if (!code) code = set_profile_options(&options->profile_options, plan, err);
     if (!code && options->step_executable) {
-        code = set_text(plan->step_executable, sizeof plan->step_executable, "step-executable",
-                        options->step_executable, err);
+        code = set_pattern(plan->step_executable, sizeof plan->step_executable, "step-executable",
+                           options->step_executable, err);
     }
     if (!code) code = set_level("host-tracer", options->host_tracer, 3, &plan->host_level, err);
     if (!code) code = set_level("device-tracer", options->device_tracer, 1, &plan->device_level, err);
