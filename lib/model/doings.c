@@ -310,8 +310,10 @@ int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sa
         return recorded;
     int is_held = frames.waits == IDS_WAITS_FOR_GIL || frames.waits == IDS_WAITS_FOR_CORE;
     if (is_held && exact.account != IDS_HOST_COMPILE) return sampled;
-    /* "epoch", or the block that was recorded, would be blamed for whatever is done in it. */
-    if (exact.account == IDS_HOST_REGION && exact.launches && frames.account == IDS_HOST_PYTHON) return sampled;
+    /* "epoch", or the block that was recorded, would be blamed for whatever is done in it. A call's region begins and
+     * ends with its function's frame, of which the stacks know the line and what it calls. */
+    int says_less = exact.account == IDS_HOST_REGION && (exact.launches || trace->names[exact.name].is_wrapped);
+    if (says_less && frames.account == IDS_HOST_PYTHON) return sampled;
     int is_outside = exact.account == IDS_HOST_REGION || exact.account == IDS_HOST_INPUT;
     if (is_outside && frames.account != exact.account &&
         !ids_account_holds((enum ids_account)exact.account, (enum ids_account)frames.account))

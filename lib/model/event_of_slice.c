@@ -180,6 +180,7 @@ static int learn_of_framework(const struct ids_dimensions *dimensions, const str
                               struct ids_text name, struct ids_event *event, struct ids_error *err) {
     struct ids_name *known = &dimensions->trace->names[event->name];
     int code = facts->is_block ? learn(dimensions, &known->is_block, 1, err) : 0;
+    if (!code && facts->is_wrapped) code = learn(dimensions, &known->is_wrapped, 1, err);
     if (code || !facts->has_category || facts->is_annotation || facts->is_python) return code;
     code = learn(dimensions, &known->of_framework, 1, err);
     if (code || event->kind != IDS_KIND_INPUT || ids_is_reader(name)) return code;

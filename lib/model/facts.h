@@ -33,6 +33,7 @@ struct ids_facts {
     int is_root;       /* _r: a step begins (TensorFlow, JAX's StepTraceAnnotation) */
     uint32_t stage;    /* what a stage of the input pipeline does, by a loader that says so; 0 it is none */
     int is_block;      /* the region that idsprof's window was opened for (--range, idsprof.capture) */
+    int is_wrapped;    /* the region of a call, which --wrap made */
     int is_annotation; /* a region that the program named: Kineto's cat user_annotation, the Python hook's stat */
 };
 

@@ -195,6 +195,7 @@ struct ids_name {
     uint8_t of_framework; /* on a host: the file says that it is a framework's op or call, so it is no region of the
                            * program */
     uint8_t is_block;     /* 1: of the region that idsprof's window was opened for: it says nothing of what is in it */
+    uint8_t is_wrapped;   /* 1: of the region of a call, by --wrap: what stacks show meanwhile is in it */
     uint8_t hands_over;   /* 1: of a stage of the input pipeline that says that it only takes what others prepare */
     uint8_t is_sampled;   /* 1: of a call in sampled stacks */
     uint8_t frame;        /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */

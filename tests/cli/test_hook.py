@@ -148,8 +148,8 @@ def wraps():
     seen = []
 
     class TraceAnnotation:
-        def __init__(self, name):
-            seen.append(name)
+        def __init__(self, name, **facts):
+            seen.append(name if facts == {'idsprof_wrap': 1} else (name, facts))
 
         def __enter__(self):
             return self

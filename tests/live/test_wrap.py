@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import test_capture as live
-from test_capture import PYTHON, ROOT, Capture, check, profile
+from test_capture import PYTHON, ROOT, Capture, check, profile, report
 
 SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
 FOLDER = ROOT / 'wrapped'
@@ -193,7 +193,25 @@ print(type(model).__name__, isinstance(model, Model))
     check('a function in C: one call', run.out == out and found and found.names['ones'] == 1, run.err)
 
 
-CASES = [example, modules, script, refused, code_of_c]
+def sleeps():
+    """The stacks say more than the region of the call."""
+    (FOLDER / 'sleeps.py').write_text('''import time
+import jax, jax.numpy as jnp
+step, x = jax.jit(lambda x: x + 1), jnp.ones(4)
+class Trainer:
+    @staticmethod
+    def pause():
+        time.sleep(.02)
+for _ in range(30):
+    step(x).block_until_ready()
+    Trainer.pause()
+''')
+    run = Capture(['--wrap', '__main__:Trainer.pause', '-s', 10], [PYTHON, 'sleeps.py'], cwd=FOLDER).wait()
+    advice = [piece['what'] for piece in report(run.files()[0])['advice']]
+    check('what the call does is told, not its region', any('Trainer.pause (sleeps.py:7, in time.sleep)' in what for what in advice), advice)
+
+
+CASES = [sleeps, example, modules, script, refused, code_of_c]
 
 
 def main():

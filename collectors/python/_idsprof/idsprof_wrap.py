@@ -64,7 +64,7 @@ class _Nothing:
 
 def _annotation(name):
     profiler = sys.modules.get('jax.profiler')
-    return profiler.TraceAnnotation(name) if profiler else _Nothing()
+    return profiler.TraceAnnotation(name, idsprof_wrap=1) if profiler else _Nothing()
 
 
 def _annotated(function, name):
