@@ -39,6 +39,16 @@ def followed(session):
         pass
 
 
+def say_if_removed(finder):
+    """Of a program that cleans sys.meta_path nothing else is ever seen."""
+    if 'jax' in sys.modules and 'jax' in finder.names and finder not in sys.meta_path:
+        try:
+            from _idsprof import idsprof_finder
+            idsprof_finder._leave_word('jax', "the program took it out of sys.meta_path, where it waits for imports: leave idsprof's Finder there")
+        except Exception:
+            pass
+
+
 def run_next(path):
     """The sitecustomize that is found without ours; none is well."""
     if not HAS_SPECS:
@@ -61,7 +71,10 @@ def main(folder):
     if plan is not None:
         wraps = [item.partition(':')[0] for item in plan.partition(';wrap=')[2].partition(';')[0].split(',')]
         if HAS_SPECS:
-            sys.meta_path.insert(0, Finder(folder, set(['jax', 'torch_xla', 'torch.optim.optimizer', 'torch.autograd.profiler'] + wraps)))
+            finder = Finder(folder, set(['jax', 'torch_xla', 'torch.optim.optimizer', 'torch.autograd.profiler'] + wraps))
+            sys.meta_path.insert(0, finder)
+            import atexit
+            atexit.register(say_if_removed, finder)
         followed(os.environ.get('IDSPROF_SESSION'))
     # Behind all others: nothing of the program is looked for here first, and a child that is given this path still finds us.
     path = sys.path

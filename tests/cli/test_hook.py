@@ -664,6 +664,11 @@ def waits():
     same('the launcher is told', ['"event":"python"' in lines[0], '"event": "failed"' in lines[1]], [True, True])
     code, out, err = run(asks, IDSPROF_DEBUG='1', **plan)
     same('who asks is told', (code, 'idsprof: the Python hook: it could not start' in err), (0, True))
+    cleans = 'import sys; sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "sitecustomize"]; '
+    for program, is_told in (cleans + 'import jax', True), (cleans, False), ('import jax; ' + cleans, False):
+        (ROOT / '.idsprof' / 'followed').unlink()
+        same('a program that cleans sys.meta_path', run(program, **plan), (0, '', ''))
+        same('the launcher is told that it was taken out', 'out of sys.meta_path' in (ROOT / '.idsprof' / 'followed').read_text(), is_told)
     wheel = ROOT / 'site-packages' / '_idsprof' # where `pip install idsprof` puts the engine of the Python module
     wheel.mkdir(parents=True)
     (wheel / '__init__.py').write_text('')
