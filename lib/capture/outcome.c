@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DISK_REMEDY "make room, or choose another folder with -o DIR"
 enum { STEPS_SHOWN = 4, DISK_FULL_BYTES = 64 << 10 };
 
 /* ---- sums ---- */
@@ -189,32 +188,6 @@ static const char *steps_text(struct ids_outcome_work *outcome, const struct ids
 
 /* ---- why ---- */
 
-/* The agent says it in words of its own where it has looked before it writes. */
-static int says_full(const char *why) {
-    return why && (strstr(why, strerror(ENOSPC)) || (strstr(why, "the disk of '") && strstr(why, "' is full")));
-}
-
-/* What helps where the system refused to write, by its own words; NULL: nothing that is known. */
-static const char *remedy_of(const char *why) {
-    static const struct {
-        int error;
-        const char *remedy;
-    } remedies[] = {
-        {EACCES, "start idsprof capture as the user that the program becomes: the folder is of who started it"},
-        {EPERM, "start idsprof capture as the user that the program becomes: the folder is of who started it"},
-        {EFBIG, "a larger limit for files (ulimit -f), or fewer --steps"},
-        {EROFS, "choose another folder with -o DIR"},
-        {EDQUOT, "make room in the quota, or choose another folder with -o DIR"},
-        {EMFILE, "a larger limit for open files (ulimit -n)"},
-        {ENFILE, "close files: the system has too many open"},
-    };
-    if (says_full(why)) return DISK_REMEDY;
-    for (size_t i = 0; why && i < sizeof remedies / sizeof *remedies; i++) {
-        if (strstr(why, strerror(remedies[i].error))) return remedies[i].remedy;
-    }
-    return NULL;
-}
-
 static int is_disk_full(struct ids_outcome_work *outcome) {
     const char *folder = outcome->record->folder;
     struct statvfs disk;
@@ -261,22 +234,6 @@ static const struct ids_seen_process *still_running(const struct ids_seen *seen)
     return NULL;
 }
 
-int ids_outcome_unwritten(struct ids_outcome_work *outcome) {
-    const struct ids_seen *seen = outcome->record->seen;
-    int why = seen->count ? 0 : seen->unwritten;
-    for (size_t i = 0; i < seen->count && !why; i++) {
-        if (!seen->processes[i].is_closed) why = seen->processes[i].unwritten;
-    }
-    if (!why) return 0;
-    ids_outcome_set(outcome, "unwritten",
-                    ids_outcome_text(outcome,
-                                     "what the program did is not known: idsprof's own files could not be "
-                                     "written (%s)",
-                                     strerror(why)),
-                    remedy_of(strerror(why)));
-    return 1;
-}
-
 static const struct ids_seen_process *with_open_window(const struct ids_seen *seen) {
     for (size_t i = 0; i < seen->count; i++) {
         for (size_t w = 0; w < seen->processes[i].window_count; w++)
@@ -315,10 +272,10 @@ static void lost(struct ids_outcome_work *outcome) {
         for (size_t w = 0; w < seen->processes[i].window_count; w++) {
             const struct ids_seen_window *window = &seen->processes[i].windows[w];
             if (window->fate != IDS_SEEN_LOST) continue;
-            ids_outcome_set(outcome, says_full(window->why) ? "disk_full" : "lost",
+            ids_outcome_set(outcome, ids_outcome_says_full(window->why) ? "disk_full" : "lost",
                             ids_outcome_text(outcome, "window %lld is lost: %s", (long long)window->number,
                                              window->why ? window->why : "no reason was given"),
-                            remedy_of(window->why));
+                            ids_outcome_remedy_of(window->why));
             return;
         }
     }
@@ -375,10 +332,10 @@ static void skipped(struct ids_outcome_work *outcome, const struct ids_seen_proc
     } else if (!strncmp(why, IDS_OWN_PROFILE, strlen(IDS_OWN_PROFILE))) {
         ids_outcome_own_profile(outcome, process, skip->window);
     } else {
-        ids_outcome_set(outcome, says_full(why) ? "disk_full" : "skipped",
+        ids_outcome_set(outcome, ids_outcome_says_full(why) ? "disk_full" : "skipped",
                         ids_outcome_text(outcome, "window %lld was not opened: %s", (long long)skip->window, why),
                         is_of_profiler_options(why) ? "again, without it, or with one of those that jax knows"
-                                                    : remedy_of(why));
+                                                    : ids_outcome_remedy_of(why));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "lib/capture/collectors.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -54,5 +55,46 @@ int ids_outcome_without_collector(struct ids_outcome_work *outcome) {
     char missing[IDS_REASON_BYTES];
     if (!home || !ids_collectors_missing(home, missing, sizeof missing)) return 0;
     ids_outcome_set(outcome, "collector_missing", ids_outcome_text(outcome, "%s", missing), IDS_COLLECTOR_REMEDY);
+    return 1;
+}
+
+/* The agent says it in words of its own where it has looked before it writes. */
+int ids_outcome_says_full(const char *why) {
+    return why && (strstr(why, strerror(ENOSPC)) || (strstr(why, "the disk of '") && strstr(why, "' is full")));
+}
+
+const char *ids_outcome_remedy_of(const char *why) {
+    static const struct {
+        int error;
+        const char *remedy;
+    } remedies[] = {
+        {EACCES, "start idsprof capture as the user that the program becomes: the folder is of who started it"},
+        {EPERM, "start idsprof capture as the user that the program becomes: the folder is of who started it"},
+        {EFBIG, "a larger limit for files (ulimit -f), or fewer --steps"},
+        {EROFS, "choose another folder with -o DIR"},
+        {EDQUOT, "make room in the quota, or choose another folder with -o DIR"},
+        {EMFILE, "a larger limit for open files (ulimit -n)"},
+        {ENFILE, "close files: the system has too many open"},
+    };
+    if (ids_outcome_says_full(why)) return DISK_REMEDY;
+    for (size_t i = 0; why && i < sizeof remedies / sizeof *remedies; i++) {
+        if (strstr(why, strerror(remedies[i].error))) return remedies[i].remedy;
+    }
+    return NULL;
+}
+
+int ids_outcome_unwritten(struct ids_outcome_work *outcome) {
+    const struct ids_seen *seen = outcome->record->seen;
+    int why = seen->count ? 0 : seen->unwritten;
+    for (size_t i = 0; i < seen->count && !why; i++) {
+        if (!seen->processes[i].is_closed) why = seen->processes[i].unwritten;
+    }
+    if (!why) return 0;
+    ids_outcome_set(outcome, "unwritten",
+                    ids_outcome_text(outcome,
+                                     "what the program did is not known: idsprof's own files could not be "
+                                     "written (%s)",
+                                     strerror(why)),
+                    ids_outcome_remedy_of(strerror(why)));
     return 1;
 }

@@ -23,7 +23,12 @@ void ids_outcome_set(struct ids_outcome_work *outcome, const char *reason, const
 const char *ids_outcome_failure(struct ids_outcome_work *outcome);
 /* Who ended without saying so, and how, as far as it is known: only of the launched program we have the exit code. */
 const char *ids_outcome_untold(struct ids_outcome_work *outcome, const struct ids_seen_process *process);
-/* A process could not write what happened: 1, that is the reason. In outcome.c. */
+#define DISK_REMEDY "make room, or choose another folder with -o DIR"
+/* Whether these words of the system say that the disk is full. */
+int ids_outcome_says_full(const char *why);
+/* What helps where the system refused to write, by its own words; NULL: nothing that is known. */
+const char *ids_outcome_remedy_of(const char *why);
+/* A process could not write what happened: 1, that is the reason. */
 int ids_outcome_unwritten(struct ids_outcome_work *outcome);
 const char *ids_outcome_failure_remedy(const struct ids_outcome_work *outcome);
 /* "--delay 10s --duration 2s", or less of either where the program ran for less than 40 s. */
