@@ -48,6 +48,25 @@ START_TEST(steps_in_any_order) {
 }
 END_TEST
 
+/* Two streams, one after the other, of many steps: those of the second are up to 3,000 places late. */
+START_TEST(streams_far_apart) {
+    enum { MANY = 6000 };
+    struct ids_analysis analysis = {.steps = {.count = MANY}};
+    struct ids_step_sums sums = ids_step_sums_of(&analysis);
+    for (uint32_t stream = 0; stream < 2; stream++)
+        for (uint32_t step = stream; step < MANY; step += 2)
+            ck_assert_int_eq(ids_step_sums_add_to(&sums, 0, step, step + 1), 0);
+    ck_assert_int_eq(ids_step_sums_add_to(&sums, 0, 7, 1), 0);
+    const struct ids_step_sum *row = ids_step_sum_of(&sums, 0);
+    ck_assert_uint_eq(row->count, MANY);
+    for (uint32_t step = 0; step < MANY; step++) {
+        ck_assert_uint_eq(row->cells[step].step, step);
+        ck_assert_int_eq(row->cells[step].ps, step + 1 + (step == 7));
+    }
+    ids_step_sums_done(&sums);
+}
+END_TEST
+
 START_TEST(rows_beyond_the_limit_have_no_cells) {
     struct ids_analysis analysis = {.steps = {.count = IDS_STEP_SUM_CELLS / 2}};
     struct ids_step_sums sums = ids_step_sums_of(&analysis);
@@ -63,4 +82,4 @@ START_TEST(rows_beyond_the_limit_have_no_cells) {
 }
 END_TEST
 
-IDS_RUN_SUITE("step_sums", steps_in_any_order, rows_beyond_the_limit_have_no_cells)
+IDS_RUN_SUITE("step_sums", steps_in_any_order, streams_far_apart, rows_beyond_the_limit_have_no_cells)
