@@ -155,7 +155,7 @@ static int parse(const struct ids_opt *opts, int opt_count, int leading, int arg
         const struct ids_opt *opt = find_opt(opts, opt_count, value == ':' ? optopt : value);
         if (!opt) return ids_fail(err, IDS_USAGE, "unknown option '-%c'", optopt);
         /* The end of the options is no value, but where one is forgotten; --NAME=-- is one. */
-        int is_forgotten = optarg && optarg == argv[optind - 1] && !strcmp(optarg, "--");
+        int is_forgotten = optarg == argv[optind - 1] && !strcmp(argv[optind - 1], "--");
         if (value == ':' || is_forgotten)
             return ids_fail(err, IDS_USAGE, "option '--%s' needs a value (%s)", opt->long_name, opt->arg);
         int code = set_value(opt, optarg, values, err);
