@@ -315,7 +315,8 @@ def ends():
     run = ending('raise', 1, 7)
     check('an exception: the traceback is the program\'s own', 'ValueError: the loss is not finite' in run.err, run.err)
     run = ending('_exit', 4, None)
-    check('os._exit: said', run.line('missed') == 'a process ended by os._exit, or was killed, in an open window, which is lost', run.err)
+    check('os._exit: said', run.line('missed') == 'the program ended with exit code 4, of which idsprof was not told (os._exit?), in an open window, '
+          'which is lost', run.err)
     run = ending('term', 128 + 15, 7)
     run = ending('kill', 128 + 9, None)
     check('SIGKILL: said', run.line('missed') == 'signal 9 (Killed) ended the program in an open window, which is lost', run.err)
