@@ -44,11 +44,11 @@ static struct ids_text without_ordinal(struct ids_text name) {
     return (struct ids_text){name.at + at + 2, name.length - at - 2};
 }
 
-/* What a host event is called for a person: the function of a jitted call or of a compilation, the range of NVTX,
- * else its name. */
 /* A graph that Inductor compiled, called by a hash of 51 letters of which eight are enough. */
 static const char compiled_graph[] = "## Call CompiledFxGraph ";
 
+/* What a host event is called for a person: the function of a jitted call or of a compilation, the range of NVTX,
+ * else its name. */
 static struct ids_text call_name(struct ids_text name) {
     static const char *const wrappers[] = {"PjitFunction(", "jax.compile(", "jax.trace(", "jax.lower(",
                                            "jax.cache_read("};
