@@ -519,8 +519,7 @@ def collectors():
 
 def slow_stop():
     begin = time.monotonic()
-    run = double(['-s', '3', '--steps', '1', '--stop-timeout', '100ms'], 'wake', 'hang-stop:400000', 'step:0:20', 'print:went on',
-                 'sleep:600000')
+    run = double(['-s', '3', '--steps', '1', '--stop-timeout', '100ms'], 'wake', 'hang-stop:400000', 'step:0:20', 'close', 'print:went on')
     check(run.steps() == [(3, 3)], 'it came late and is there')
     check('for which the program waited no longer than 100.0 ms' in run.line('cost'), run.err)
     run = double(['-s', '3', '--steps', '1', '--stop-timeout', '100ms'], 'wake', 'hang-stop:30000000', 'step:0:20', 'print:went on')

@@ -413,6 +413,10 @@ class Reader:
         if not entry and pid in self.works and len({tuple(map(d.get, (b'name', b'totalGlobalMem', b'numSms'))) for d in self.devices}) == 1:
             entry = self.devices[0]
         if gpu and entry:
+            if entry.get(b'name') == b'""':  # AMD's on some machines, recognised by threads that run by 64
+                entry = {member: raw for member, raw in entry.items() if member != b'name'}
+                if entry.get(b'warpSize') == b'64':
+                    plane.stats.append((b'device_vendor', b's:AMD'))
             plane.stats += [(key, value(entry[member])) for member, key in PROPERTIES if member in entry]
         return plane, gpu
 
