@@ -3,6 +3,7 @@
 #include "analyzers/launchers.h"
 #include "analyzers/no_device.h"
 #include "lib/analysis/graph_work.h"
+#include "lib/analysis/unrecorded_work.h"
 #include "lib/base/counted.h"
 
 #include <inttypes.h>
@@ -97,7 +98,7 @@ static void advise_on_little(struct ids_adviser *adviser, const struct ids_piece
 
 /* The device may have worked all of that time. */
 static void advise_on_graph_work(struct ids_adviser *adviser) {
-    if (!ids_report_find_property(adviser->report, "graph_work")) return;
+    if (!ids_are_graphs_unrecorded(adviser->report)) return;
     const struct ids_graph_launches launches = ids_graph_launches_of(adviser->analysis->trace);
     ids_adviser_remark(
         adviser, "device.unknown",
@@ -105,7 +106,7 @@ static void advise_on_graph_work(struct ids_adviser *adviser) {
         "before looking for idle time",
         ids_report_text(adviser->report, "%" PRIu64 " of %s that launch graphs have no kernels; they may run for %s",
                         launches.without_work, IDS_COUNTED(launches.all, "call"),
-                        ids_say_time(adviser, ids_graph_work_ps(adviser->analysis))));
+                        ids_say_time(adviser, ids_unrecorded_ps(adviser->analysis, IDS_UNRECORDED_GRAPHS))));
 }
 
 /* What programs keep without need is proved by their graphs, and needs no steps: it comes first where it may take a
@@ -140,8 +141,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
     ids_advise_on_loss(adviser);
     ids_advise_on_one_op(adviser);
     ids_advise_on_waste(adviser);
-    if (!ids_report_find_property(adviser->report, "graph_recording") &&
-        !ids_report_find_property(adviser->report, "graph_work"))
+    if (!ids_report_find_property(adviser->report, "graph_recording") && !ids_are_graphs_unrecorded(adviser->report))
         ids_advise_on_small_kernels(adviser);
     ids_advise_on_kernels(adviser);
     ids_advise_on_clock(adviser);

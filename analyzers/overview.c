@@ -2,10 +2,9 @@
  * for. */
 #include "analyzers/runtime_calls.h"
 #include "lib/analysis/context.h"
-#include "lib/analysis/earlier_work.h"
 #include "lib/analysis/excerpt.h"
-#include "lib/analysis/graph_work.h"
 #include "lib/analysis/metric_sql.h"
+#include "lib/analysis/unrecorded_work.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 #include "lib/model/python_frame.h"
@@ -328,32 +327,6 @@ static int has_python(const struct ids_trace *trace) {
     return 0;
 }
 
-/* Of a hundredth of the window and more. Where it is a tenth, how busy the device was in the window says nothing of the
- * program, and is not graded (grades.c). */
-static void say_earlier_work(const struct ids_analysis *analysis, struct ids_report *report) {
-    const int64_t window_ps = ids_windows_total(analysis), earlier_ps = ids_earlier_work_ps(analysis);
-    if (!earlier_ps || earlier_ps < window_ps / 100) return;
-    ids_report_property(report, earlier_ps < window_ps / 10 ? "some_earlier_work" : "earlier_work",
-                        ids_text_value(ids_report_text(report,
-                                                       "for %.1f %% of the window the device waits for work that was "
-                                                       "launched before the recording and is not in it",
-                                                       100 * (double)earlier_ps / (double)window_ps)));
-}
-
-/* So too. */
-static void say_graph_work(const struct ids_analysis *analysis, struct ids_report *report) {
-    const int64_t window_ps = ids_windows_total(analysis), graph_ps = ids_graph_work_ps(analysis);
-    if (!graph_ps || graph_ps < window_ps / 100) return;
-    const struct ids_graph_launches launches = ids_graph_launches_of(analysis->trace);
-    ids_report_property(
-        report, graph_ps < window_ps / 10 ? "some_graph_work" : "graph_work",
-        ids_text_value(ids_report_text(
-            report,
-            "%" PRIu64 " of %s that launch graphs have no kernels in this file: for %.1f %% of "
-            "the window graphs may run, and the utilization is a lower bound",
-            launches.without_work, IDS_COUNTED(launches.all, "call"), 100 * (double)graph_ps / (double)window_ps)));
-}
-
 /* Of what devices did: a file of the host's alone has no figure that it makes wrong. */
 static int say_excerpt(const struct ids_analysis *analysis, struct ids_report *report) {
     struct ids_excerpt excerpt;
@@ -393,8 +366,7 @@ static int overview_run(struct ids_analysis *analysis, struct ids_report *report
             report, "graph_recording",
             ids_text_value(ids_report_text(report, "the host records graphs for %.1f %% of the window, each once",
                                            recording * 100)));
-    say_earlier_work(analysis, report);
-    say_graph_work(analysis, report);
+    ids_say_unrecorded(analysis, report);
     if (trace->time_scale.count)
         ids_report_property(report, "time_scale_multiplier",
                             ids_real_value(IDS_UNIT_NUMBER, trace->time_scale.sum / (double)trace->time_scale.count));

@@ -3,10 +3,9 @@
 #include "analyzers/data_lines.h"
 #include "analyzers/joint_causes.h"
 #include "analyzers/runtime_calls.h"
-#include "lib/analysis/earlier_work.h"
-#include "lib/analysis/graph_work.h"
 #include "lib/analysis/host_time.h"
 #include "lib/analysis/step_sums.h"
+#include "lib/analysis/unrecorded_work.h"
 #include "lib/base/saturate.h"
 #include "lib/model/clocks.h"
 #include "lib/model/python_frame.h"
@@ -108,7 +107,8 @@ static int look_at_work(const struct ids_analysis *analysis, struct ids_pieces *
         const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
         enum ids_account account = (enum ids_account)entry->account;
         int64_t ps = ledger->shares[s].ps;
-        if (!pieces->steps && ids_is_of_earlier_work(ledger, entry)) ids_sum(&pieces->earlier_ps, ps);
+        if (!pieces->steps && ids_unrecorded_of(ledger, entry) == IDS_UNRECORDED_EARLIER)
+            ids_sum(&pieces->earlier_ps, ps);
         if (account == IDS_WORK_COMPUTE || account == IDS_COMM_TRANSFER || ids_account_is_copy(account))
             ids_sum(&pieces->work_ps, ps);
         if (account != IDS_WORK_COMPUTE) continue;
@@ -146,7 +146,7 @@ static int most_first(const void *a, const void *b) {
 
 /* A host whose profiler was not open makes nobody wait, and what ran before the recording is not in it. */
 static int is_of_the_program(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry) {
-    if (ids_is_of_earlier_work(ledger, entry) || ids_is_of_graph_work(ledger, entry)) return 0;
+    if (ids_unrecorded_of(ledger, entry) != IDS_UNRECORDED_NONE) return 0;
     return entry->account != IDS_PROFILER ||
            strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_NOT_RECORDING) != 0;
 }

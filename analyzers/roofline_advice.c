@@ -1,5 +1,7 @@
 #include "analyzers/roofline_advice.h"
 
+#include "lib/analysis/unrecorded_work.h"
+
 #include <string.h>
 
 /* Layers below a fiftieth of the time are not worth a word, and nobody reads more than a few. */
@@ -207,8 +209,7 @@ static const char *remedy_of(const char *bound) {
 /* Faster ops make a step shorter where they decide it: not where the device waits for half of the time. */
 static int is_bound_by_host(const struct ids_report *report) {
     double idle;
-    if (ids_report_find_property(report, "earlier_work") || ids_report_find_property(report, "graph_work"))
-        return 0; /* most of it is idle for no reason of its own */
+    if (ids_is_utilization_unknown(report)) return 0; /* much of it is idle for no reason of its own */
     return find(report, "idle.share", &idle) && idle > 0.5;
 }
 

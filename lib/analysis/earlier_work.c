@@ -1,8 +1,5 @@
 #include "lib/analysis/earlier_work.h"
 
-#include "lib/analysis/idle_names.h"
-#include "lib/base/saturate.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,17 +63,4 @@ uint32_t ids_earlier_work_wait(const struct ids_analysis *analysis, const struct
         }
     }
     return IDS_NO_DOING;
-}
-
-int ids_is_of_earlier_work(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry) {
-    return entry->account == IDS_DEVICE_UNKNOWN &&
-           ids_text_is(ids_strings_text(&ledger->texts, entry->culprit), IDS_EARLIER_WORK);
-}
-
-int64_t ids_earlier_work_ps(const struct ids_analysis *analysis) {
-    const struct ids_ledger *ledger = &analysis->ledger;
-    int64_t sum_ps = 0;
-    for (size_t e = 0; e < ledger->entry_count; e++)
-        if (ids_is_of_earlier_work(ledger, &ledger->entries[e])) ids_sum(&sum_ps, ledger->entries[e].in_window_ps);
-    return sum_ps;
 }

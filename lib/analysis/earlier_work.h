@@ -31,9 +31,4 @@ int ids_earlier_work_is(struct ids_earlier_work *work, const struct ids_analysis
 uint32_t ids_earlier_work_wait(const struct ids_analysis *analysis, const struct ids_busy *busy,
                                const struct ids_asked_threads *threads, const struct ids_event *next, int64_t from_ps);
 
-/* Whether the ledger's entry is a wait for such work. */
-int ids_is_of_earlier_work(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry);
-/* How long all devices waited for it in their windows. */
-int64_t ids_earlier_work_ps(const struct ids_analysis *analysis);
-
 #endif

@@ -1,6 +1,7 @@
 #include "lib/analysis/grades.h"
 
 #include "lib/analysis/analyzer.h"
+#include "lib/analysis/unrecorded_work.h"
 
 #include <string.h>
 
@@ -122,10 +123,8 @@ static int is_graph_recording(const struct ids_report *report) {
 /* What a device worked at that the file does not have is neither idle nor busy, and kernels of graphs are not small
  * because those beside them are. */
 static int is_known(const struct ids_grade_rule *rule, const struct ids_report *report) {
-    if (!strcmp(rule->metric, "kernels.median")) return !ids_report_find_property(report, "graph_work");
-    return strcmp(rule->metric, "device.utilization") != 0 ||
-           !(ids_report_find_property(report, "earlier_work") || ids_report_find_property(report, "graph_work") ||
-             ids_report_find_property(report, "excerpt"));
+    if (!strcmp(rule->metric, "kernels.median")) return !ids_are_graphs_unrecorded(report);
+    return strcmp(rule->metric, "device.utilization") != 0 || !ids_is_utilization_unknown(report);
 }
 
 void ids_grade(const struct ids_grade_rules *rules, struct ids_report *report) {

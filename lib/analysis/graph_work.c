@@ -1,8 +1,5 @@
 #include "lib/analysis/graph_work.h"
 
-#include "lib/analysis/idle_names.h"
-#include "lib/base/saturate.h"
-
 static int launches_graph(const struct ids_trace *trace, const struct ids_event *event) {
     if (!event->produces) return 0; /* nothing would be known to be of it */
     const struct ids_name *name = &trace->names[event->name];
@@ -32,19 +29,6 @@ int64_t ids_graph_work_from(const struct ids_trace *trace, const struct ids_even
     for (size_t i = (size_t)(next->launch - events->at); i-- > 0 && events->at[i].start_ps > behind_ps;)
         if (is_without_work(trace, &events->at[i])) from_ps = events->at[i].end_ps;
     return from_ps;
-}
-
-int ids_is_of_graph_work(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry) {
-    return entry->account == IDS_DEVICE_UNKNOWN &&
-           ids_text_is(ids_strings_text(&ledger->texts, entry->culprit), IDS_GRAPH_WORK);
-}
-
-int64_t ids_graph_work_ps(const struct ids_analysis *analysis) {
-    const struct ids_ledger *ledger = &analysis->ledger;
-    int64_t sum_ps = 0;
-    for (size_t e = 0; e < ledger->entry_count; e++)
-        if (ids_is_of_graph_work(ledger, &ledger->entries[e])) ids_sum(&sum_ps, ledger->entries[e].in_window_ps);
-    return sum_ps;
 }
 
 struct ids_graph_launches ids_graph_launches_of(const struct ids_trace *trace) {

@@ -13,10 +13,6 @@
 int64_t ids_graph_work_from(const struct ids_trace *trace, const struct ids_event *previous,
                             const struct ids_event *next, int64_t gap_from_ps);
 
-/* Whether the ledger's entry is such time; and how much of it all devices have in their windows. */
-int ids_is_of_graph_work(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry);
-int64_t ids_graph_work_ps(const struct ids_analysis *analysis);
-
 /* How many calls launch graphs, and of how many of them the file has no work. */
 struct ids_graph_launches {
     uint64_t all, without_work;

@@ -1,5 +1,6 @@
 #include "lib/analysis/idle_names.h"
 
+#include "lib/analysis/unrecorded_work.h"
 #include "lib/model/python_frame.h"
 
 #include <stdio.h>

@@ -15,13 +15,7 @@
  * was. */
 #define IDS_NOT_RECORDING "recording not open"
 
-/* The culprit of account device.unknown where the work of before the recording goes on (earlier_work.h). */
-#define IDS_EARLIER_WORK "work from before the recording"
-
-/* ... and where a graph may run of which the file has no work (graph_work.h). */
-#define IDS_GRAPH_WORK "work of graphs that is not recorded"
-
-/* ... and of account profiler where idsprof's Python hook was at work. */
+/* ... and where idsprof's Python hook was at work. */
 #define IDS_OWN_HOOK "idsprof's hook"
 
 /* Ends of `where`: a call on a CPU that took more than fifty times as long as it usually does, though nothing inside it
