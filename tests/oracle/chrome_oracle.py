@@ -509,6 +509,13 @@ def shuffled(data, seed):
     return data[:reader.spans[0][0]] + b','.join(whole) + data[reader.spans[-1][1]:]
 
 
+def ends(data, size):
+    """The trace without its middle: what begins in its first and in its last bytes, about `size` each."""
+    between = re.compile(rb'(?<=\})\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts)"\s*:)')
+    left, right = between.search(data, size), between.search(data, len(data) - size)
+    return data[:left.start()] + data[right.start():]
+
+
 def main(argv):
     if len(argv) not in (2, 3) or len(argv) == 3 and argv[1] != '--items':
         sys.exit('usage: chrome_oracle.py [--items] FILE')

@@ -3,9 +3,10 @@
 rows of a database that `idsprof import` makes of it are those (test_db_hash.py).
 
 The files: those made by hand below, every *.json and *.json.gz under testdata/json, the shared traces, and copies of some of them
-whose events are in another order. Environment and exit codes as test_hash.py.
+whose events are in another order. Of a large one both ends are compared, because the oracle takes a minute for 50 MB.
+Environment and exit codes as test_hash.py.
 
-    test_chrome_hash.py [NAME ...]     only files whose name has one of these in it
+    test_chrome_hash.py [NAME ...]     only files whose name has one of these in it, and large ones whole
 """
 import gzip
 import os
@@ -21,6 +22,7 @@ import test_hash
 # only the category of their events tells, and one whose metadata comes last.
 SHUFFLED = ('tpu_vllm_after', 'kineto_nccl_a100', 'kineto_2of128_ranks')
 SEED = 20261121
+LARGE = 16 << 20  # bytes of JSON
 
 DEEP = b'[' * 60 + b'1' + b']' * 60
 
@@ -188,10 +190,16 @@ def files(folder):
         # The sanitizers' build takes ten times as long; the release build reads them all.
         if os.environ.get('IDS_SANITIZE') == '1' and path.stat().st_size > 1000000:
             continue
-        yield str(path), path
+        data = chrome_oracle.content(path)
+        if len(data) > LARGE and not sys.argv[1:]:
+            both = folder / ('ends_of_' + path.parent.name + '.json')
+            both.write_bytes(chrome_oracle.ends(data, LARGE // 4))
+            yield 'both ends: ' + str(path), both
+        else:
+            yield str(path), path
         if any(name in path.parts for name in SHUFFLED):
             other = folder / ('shuffled_' + path.name.removesuffix('.gz'))
-            other.write_bytes(chrome_oracle.shuffled(chrome_oracle.content(path), SEED))
+            other.write_bytes(chrome_oracle.shuffled(data, SEED))
             yield 'in another order: ' + path.name, other
 
 
