@@ -399,6 +399,7 @@ static struct ids_missed_step missed_step(const struct ids_noted *noted, size_t 
         .number = step->number,
         .took_ns = step->took_ns,
         .longer_ns = longer_ns,
+        .usual_ns = step->usual_ns,
         .garbage_ns = (int64_t)noted->file->steps[i].garbage_ns,
         .compile_ns = step->compile_ns,
         .compiled = step->compiled,
@@ -481,6 +482,7 @@ static void judge_missed(const struct ids_history_head *head, const struct steps
         missed.others = head->full_ns ? (double)head->others_ns / (double)head->full_ns : 0;
         missed.of = steps->of;
         missed.is_by_rule = head->when_ns || head->when_ratio;
+        missed.is_by_device = steps->is_by_device;
         int is_both = text && missed.is_rhythm;
         ids_missed_tell(&missed, is_both ? text : NULL, report);
         told->is_both |= is_both;

@@ -34,14 +34,17 @@ static int by_what_they_lose(const void *a, const void *b) {
 
 /* How long those take, and longer, in which half of what all of them lose is lost: many that are noise say little of
  * few that take the time. Puts them in order. */
-static int64_t time_of_half(const struct ids_missed_step **slow, size_t count, int64_t longer_ns) {
+static void find_half(const struct ids_missed_step **slow, size_t count, int64_t longer_ns, struct ids_missed *missed) {
     int64_t lost_ns = 0;
     qsort(slow, count, sizeof *slow, by_what_they_lose);
     for (size_t i = 0; i < count; i++) {
         lost_ns += slow[i]->longer_ns;
-        if (lost_ns >= longer_ns - longer_ns / 2) return slow[i]->took_ns;
+        if (lost_ns < longer_ns - longer_ns / 2) continue;
+        missed->took_ns = slow[i]->took_ns;
+        missed->half_ns = slow[i]->longer_ns;
+        missed->half_usual_ns = slow[i]->usual_ns;
+        return;
     }
-    return 0;
 }
 
 /* Where the rhythm has half of what slow steps take longer, it is told, and how long its steps take: others are noise.
@@ -58,7 +61,7 @@ static void judge_rhythm(const struct ids_missed_step *steps, size_t count, cons
         usually_ns += steps[i].longer_ns < most_ns ? steps[i].longer_ns : most_ns;
     }
     missed->is_rhythm = missed->in_rhythm && usually_ns >= missed->longer_ns / 2;
-    if (missed->is_rhythm) missed->took_ns = time_of_half(slow, missed->in_rhythm, missed->in_rhythm_ns);
+    if (missed->is_rhythm) find_half(slow, missed->in_rhythm, missed->in_rhythm_ns, missed);
 }
 
 /* Room for `count` of them. */
@@ -71,14 +74,14 @@ static void sum_up(const struct ids_missed_step *steps, size_t count, const stru
         if (step->longer_ns <= 0) continue;
         slow[missed->slow++] = step;
         missed->longer_ns += step->longer_ns;
-        missed->slow_ns += step->took_ns;
+        missed->usual_ns += step->usual_ns;
         missed->garbage_ns += step->garbage_ns < step->longer_ns ? step->garbage_ns : step->longer_ns;
         missed->compile_ns += step->compile_ns < step->longer_ns ? step->compile_ns : step->longer_ns;
         if (step->compile_ns <= compiled_ns) continue;
         compiled_ns = step->compile_ns;
         missed->compiled = step->compiled;
     }
-    missed->took_ns = time_of_half(slow, missed->slow, missed->longer_ns);
+    find_half(slow, missed->slow, missed->longer_ns, missed);
     for (size_t i = 0; i < count && missed->first_count < IDS_MISSED_NAMED; i++) {
         if (steps[i].longer_ns > 0 && steps[i].took_ns >= missed->took_ns && steps[i].number >= 0)
             missed->first[missed->first_count++] = steps[i].number;
@@ -179,10 +182,10 @@ static int is_of_compiling(const struct ids_missed *missed) {
  * stand out of many that are noise. `turn_ns`: for how long each of them waits besides. */
 static int is_by_share(const struct ids_missed *missed, double turn_ns) {
     enum { SLACK = 2 };
-    double usual_ns = (double)(missed->slow_ns - missed->longer_ns), share = 1 - missed->others,
-           count = (double)missed->slow;
-    return ((double)missed->slow_ns - count * turn_ns) * share <= SLACK * usual_ns &&
-           ((double)missed->took_ns - turn_ns) * share <= SLACK * usual_ns / count;
+    double usual_ns = (double)missed->usual_ns, half_usual_ns = (double)missed->half_usual_ns,
+           share = 1 - missed->others;
+    return (usual_ns + (double)missed->longer_ns - (double)missed->slow * turn_ns) * share <= SLACK * usual_ns &&
+           (half_usual_ns + (double)missed->half_ns - turn_ns) * share <= SLACK * half_usual_ns;
 }
 
 /* A scheduler gives a core away for some milliseconds. Whose step is shorter than that has it in one turn or waits for
@@ -290,6 +293,7 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
     const char *share = say_share(report, lost);
     ids_report_property(report, "steps.missed_share", ids_real_value(IDS_UNIT_RATIO, lost));
     int has_opening = put_opening_first(missed, report);
+    if (missed->is_by_device && is_of_others(missed)) rhythm = NULL;
     if (missed->is_rhythm && rhythm) {
         struct ids_advice advice = advice_on_rhythm(missed, rhythm, report);
         ids_report_advice_at(report, &advice, has_opening ? 1 : 0);

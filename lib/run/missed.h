@@ -18,6 +18,8 @@ enum { IDS_MISSED_NAMED = 3 };
 struct ids_missed_step {
     int64_t number, took_ns;
     int64_t longer_ns;    /* than the usual one; 0: it is not slow */
+    int64_t usual_ns;     /* what usually takes the time in which it lost that: a step, or, of a loop that runs ahead of
+                           * its device, all steps for which the program waits in it */
     int64_t garbage_ns;   /* for which Python collected garbage in it */
     int64_t compile_ns;   /* in which functions were compiled again */
     const char *compiled; /* the one that took longest; NULL: none was */
@@ -31,7 +33,8 @@ struct ids_missed {
     int64_t garbage_ns;              /* of longer_ns */
     int64_t compile_ns;              /* likewise */
     const char *compiled;            /* in the step of them that compiled longest */
-    int64_t slow_ns;                 /* the slow ones together, not only what they take longer */
+    int64_t usual_ns;                /* what usually takes the time in which the slow ones lose longer_ns */
+    int64_t half_ns, half_usual_ns;  /* what the step of took_ns loses, and that of it alone */
     int64_t first[IDS_MISSED_NAMED]; /* the first of these that have numbers */
     size_t first_count;
     size_t in_rhythm; /* of the slow ones */
@@ -42,8 +45,10 @@ struct ids_missed {
     /* For which share of the run all cores were busy, and what share of them other processes had then (machine_load.h);
      * the caller's to set, 0: not known. */
     double busy, others;
-    size_t of;      /* the steps of the history, with those that are not judged; 0 not known: likewise */
-    int is_by_rule; /* the capture had a rule by which steps are slow (--when), and has none like these: likewise */
+    size_t of;        /* the steps of the history, with those that are not judged; 0 not known: likewise */
+    int is_by_rule;   /* the capture had a rule by which steps are slow (--when), and has none like these: likewise */
+    int is_by_device; /* the loop runs ahead of its device, and loses where it waits: that has the rhythm of its waits
+                       * whatever it was, likewise */
 };
 
 /* 1 and *ret_missed, where there are such steps; else 0. `rhythm` may be NULL. kept_ns: what the step took for which
@@ -59,7 +64,7 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
  * that lose more than one begin to lose at 5 ms: nine tenths lose that or more, and a tenth of these no more than one
  * above it. For that long a thread waits for Python's lock before it asks for it, while another one computes; who waits
  * for a core loses one millisecond as often as five. Sets the property steps.missed_share, by which a comparison
- * knows. */
+ * knows. Of a loop that runs ahead both are of all that the program waits for, and a rhythm is of its waits. */
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report);
 /* The same of steps with which a turn of the loop ends (rhythm->turn), where none is measured; `text` is what
  * ids_rhythm_missed says. They are not slow: another function is called in them. It stands before all other advice

@@ -269,13 +269,13 @@ static int64_t work_of_step(const struct ids_noted *noted) {
  * that a mean does not show. */
 static int runs_dry(const struct ids_noted *noted) {
     struct ids_run_ahead ahead = {.step_ns = noted->work_ns};
-    int64_t total_ns = 0, surely_ns = 0;
+    int64_t total_ns = 0, surely_ns = 0, round_ns;
     size_t count = 0;
     for (size_t i = 0; i < noted->count; i++) {
         int64_t took_ns = beside(noted, i);
         if (took_ns < 0) continue;
         surely_ns += ids_run_ahead_surely(&ahead, took_ns);
-        ids_run_ahead_step(&ahead, took_ns);
+        ids_run_ahead_step(&ahead, took_ns, &round_ns);
         total_ns += took_ns;
         count++;
     }
@@ -302,8 +302,9 @@ static void count_by_device(struct ids_noted *noted) {
         int is_judged = ids_noted_is_judged(noted, i);
         int is_known = is_judged && (ids_noted_recorded(noted->file, i) != IDS_NOTED_PARTLY || is_told_slow(noted, i));
         if (!is_known) ids_run_ahead_stop(&ahead);
-        if (is_judged) step->took_ns = is_known ? ids_run_ahead_step(&ahead, step->took_ns) : noted->work_ns;
-        step->median_ns = noted->work_ns;
+        step->median_ns = step->usual_ns = noted->work_ns;
+        if (is_judged)
+            step->took_ns = is_known ? ids_run_ahead_step(&ahead, step->took_ns, &step->usual_ns) : noted->work_ns;
         step->is_slow = is_known && step->took_ns / 2 > noted->work_ns;
         noted->slow += step->is_slow;
     }
@@ -383,6 +384,8 @@ static void judge_steps(struct ids_noted *noted) {
     noted->median_ns = median_of(noted, took);
     noted->collectives = median_of(noted, collectives);
     if (!has_rule(noted)) judge_turns(noted);
+    for (size_t i = 0; i < noted->count && !noted->is_by_device; i++)
+        noted->steps[i].usual_ns = noted->steps[i].median_ns;
 }
 
 static int64_t number_of(const struct ids_report *report, const char *id) {

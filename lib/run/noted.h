@@ -11,6 +11,7 @@
 struct ids_noted_step {
     int64_t number, begin_ns, median_ns, collectives;
     int64_t took_ns;      /* without what the program stood still for a window */
+    int64_t usual_ns;     /* what the device's work takes in which it was lost (run_ahead.h); else median_ns */
     int64_t compile_ns;   /* in which functions were compiled, at most took_ns */
     const char *compiled; /* the one that took longest; NULL: none was */
     int is_starting;      /* the first compilations of functions have at least half of it: those are of no other step */

@@ -2,12 +2,15 @@
 
 #include <stdlib.h>
 
-int64_t ids_run_ahead_step(struct ids_run_ahead *run, int64_t call_ns) {
+int64_t ids_run_ahead_step(struct ids_run_ahead *run, int64_t call_ns, int64_t *ret_round_ns) {
     int64_t dry_ns = 0;
     run->ahead_ns += run->step_ns - call_ns;
+    run->round_ns += run->step_ns;
+    *ret_round_ns = run->step_ns;
     if (run->ahead_ns < 0) {
         dry_ns = -run->ahead_ns;
-        run->ahead_ns = 0;
+        *ret_round_ns = run->round_ns;
+        ids_run_ahead_stop(run);
     }
     return run->step_ns + dry_ns;
 }
@@ -18,7 +21,7 @@ int64_t ids_run_ahead_surely(const struct ids_run_ahead *run, int64_t call_ns) {
 }
 
 void ids_run_ahead_stop(struct ids_run_ahead *run) {
-    run->ahead_ns = 0;
+    run->ahead_ns = run->round_ns = 0;
 }
 
 /* Steps up to one whose call took long: it waited for them, or did something else. */

@@ -13,10 +13,13 @@
 struct ids_run_ahead {
     int64_t step_ns;  /* of the device's work, in each step */
     int64_t ahead_ns; /* of work that was launched and is not done */
+    int64_t round_ns; /* of the device's work since it last had nothing left, or since nothing was known */
 };
 
-/* What the next step took, by how long its call took: step_ns, and how long the device had nothing left to do. */
-int64_t ids_run_ahead_step(struct ids_run_ahead *run, int64_t call_ns);
+/* What the next step took, by how long its call took: step_ns, and how long the device had nothing left to do. Where
+ * it had nothing left, *ret_round_ns is the work in which that time was lost, the step's own included: a device that
+ * was slower all the while shows it there, when the program waits. Else it is step_ns. */
+int64_t ids_run_ahead_step(struct ids_run_ahead *run, int64_t call_ns, int64_t *ret_round_ns);
 /* Before that: how much longer the call took than the device can have had work for, where it is more than four times as
  * long: a wait on a machine that others use may be two or three times what it usually is. Else 0. */
 int64_t ids_run_ahead_surely(const struct ids_run_ahead *run, int64_t call_ns);

@@ -28,6 +28,7 @@ static void set(const int *slow, size_t count) {
 static const int few[] = {80, 12, 31, 50};
 
 static int find(void) {
+    for (int i = 0; i < STEPS; i++) steps[i].usual_ns = steps[i].took_ns - steps[i].longer_ns;
     return ids_missed_find(steps, STEPS, NULL, 0, &report, &missed);
 }
 
@@ -340,7 +341,7 @@ START_TEST(on_a_busy_machine) {
     ids_missed_tell(&missed, NULL, &report);
     ck_assert_ptr_nonnull(strstr(report.advice[0].what, "run it without them"));
     report.advice_count = 0;
-    missed.took_ns = 80000000000; /* sharing explains those that are noise, not the few that lose half of the time */
+    missed.half_ns = 80000000000; /* sharing explains those that are noise, not the few that lose half of the time */
     ids_missed_tell(&missed, NULL, &report);
     ck_assert_ptr_nonnull(strstr(report.advice[0].what, alone));
     report.advice_count = 0;
@@ -348,12 +349,39 @@ START_TEST(on_a_busy_machine) {
     ids_missed_tell(&missed, NULL, &report);
     ck_assert_ptr_nonnull(strstr(report.advice[0].what, "record one: idsprof capture --keep-slowest 1"));
     missed.is_by_rule = 0;
-    missed.took_ns = 1100000000;
+    missed.half_ns = 1000000000;
     report.advice_count = 0;
     missed.others = 0.81; /* 2 / 0.19 is less than the eleven times as long that they take */
     ids_missed_tell(&missed, NULL, &report);
     ck_assert_ptr_nonnull(strstr(report.advice[0].what, alone));
     ck_assert_ptr_null(strstr(report.advice[0].evidence, "cores"));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* A step of 1.1 s in which the program waited for 20 steps of its device lost a third of that time. */
+START_TEST(ahead_on_a_busy_machine) {
+    static const char *const rhythm = "one of 20 steps takes long";
+    set_long();
+    for (int i = 0; i < STEPS; i++) steps[i].usual_ns = steps[i].longer_ns ? 2000000000 : 100000000;
+    ck_assert_int_eq(ids_missed_find(steps, STEPS, NULL, 0, &report, &missed), 1);
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 5, .what = "a"});
+    missed.busy = 1;
+    missed.others = 0.1;
+    missed.is_by_device = 1;
+    ids_missed_tell(&missed, rhythm, &report);
+    ck_assert_str_eq(report.advice[0].what, "a");
+    ck_assert_ptr_nonnull(strstr(report.advice[1].what, "while other processes had 10.0 %"));
+    ck_assert_ptr_null(strstr(report.advice[1].what, rhythm)); /* that of its waits */
+    report.advice_count = 1;
+    missed.is_by_device = 0;
+    ids_missed_tell(&missed, rhythm, &report);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what, rhythm));
+    report.advice_count = 1;
+    missed.is_by_device = 1;
+    missed.busy = 0.1; /* of a machine with free cores others take none away */
+    ids_missed_tell(&missed, rhythm, &report);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what, rhythm));
     ids_report_done(&report);
 }
 END_TEST
@@ -473,5 +501,5 @@ END_TEST
 
 IDS_RUN_SUITE("missed", test_found, test_once, test_compiled, test_little_of_the_run, test_measured,
               test_before_the_history, few_lose_the_time, test_rhythm, test_turn, test_told,
-              test_told_behind_the_opening, on_a_busy_machine, short_on_a_busy_machine, of_the_lock, of_garbage,
-              advice_by_saving)
+              test_told_behind_the_opening, on_a_busy_machine, ahead_on_a_busy_machine, short_on_a_busy_machine,
+              of_the_lock, of_garbage, advice_by_saving)

@@ -6,10 +6,11 @@ enum { CALL_NS = 20000, WORK_NS = 2000000 };
 
 START_TEST(test_waits_for_the_device) {
     struct ids_run_ahead run = {.step_ns = WORK_NS};
+    int64_t of;
     for (int round = 0; round < 3; round++) {
-        for (int i = 0; i < 9; i++) ck_assert_int_eq(ids_run_ahead_step(&run, CALL_NS), WORK_NS);
+        for (int i = 0; i < 9; i++) ck_assert_int_eq(ids_run_ahead_step(&run, CALL_NS, &of), WORK_NS);
         /* the tenth waits for all ten: 20 ms, less nine calls */
-        ck_assert_int_eq(ids_run_ahead_step(&run, 10 * WORK_NS - 9 * CALL_NS), WORK_NS);
+        ck_assert_int_eq(ids_run_ahead_step(&run, 10 * WORK_NS - 9 * CALL_NS, &of), WORK_NS);
         ck_assert_int_eq(run.ahead_ns, 0);
     }
 }
@@ -17,22 +18,26 @@ END_TEST
 
 START_TEST(test_runs_dry) {
     struct ids_run_ahead run = {.step_ns = WORK_NS};
+    int64_t of;
     int64_t total = 0, calls = 0;
     for (int i = 0; i < 9; i++) {
-        total += ids_run_ahead_step(&run, CALL_NS);
+        total += ids_run_ahead_step(&run, CALL_NS, &of);
         calls += CALL_NS;
     }
     /* and the host does something else for 50 ms, of which the device has 20 ms, less nine calls */
     const int64_t saves = 50000000;
-    ck_assert_int_eq(ids_run_ahead_step(&run, saves), WORK_NS + saves - (10 * WORK_NS - 9 * CALL_NS));
+    ck_assert_int_eq(ids_run_ahead_step(&run, saves, &of), WORK_NS + saves - (10 * WORK_NS - 9 * CALL_NS));
+    ck_assert_int_eq(of, 10 * WORK_NS); /* while it did all these */
     total += WORK_NS + saves - (10 * WORK_NS - 9 * CALL_NS);
     ck_assert_int_eq(total, calls + saves); /* as long as the loop took */
     /* as long as what was launched suffices nothing is lost, and what is left of it stays */
-    for (int i = 0; i < 9; i++) ids_run_ahead_step(&run, CALL_NS);
-    ck_assert_int_eq(ids_run_ahead_step(&run, 5 * WORK_NS), WORK_NS);
+    for (int i = 0; i < 9; i++) ids_run_ahead_step(&run, CALL_NS, &of);
+    ck_assert_int_eq(ids_run_ahead_step(&run, 5 * WORK_NS, &of), WORK_NS);
     ck_assert_int_eq(run.ahead_ns, 10 * WORK_NS - 9 * CALL_NS - 5 * WORK_NS);
+    ck_assert_int_eq(of, WORK_NS); /* nothing was lost */
     ids_run_ahead_stop(&run);
-    ck_assert_int_eq(ids_run_ahead_step(&run, 3 * WORK_NS), 3 * WORK_NS);
+    ck_assert_int_eq(ids_run_ahead_step(&run, 3 * WORK_NS, &of), 3 * WORK_NS);
+    ck_assert_int_eq(of, WORK_NS);
 }
 END_TEST
 
@@ -46,7 +51,8 @@ END_TEST
 
 START_TEST(test_no_wait_explains_it) {
     struct ids_run_ahead run = {.step_ns = WORK_NS};
-    for (int i = 0; i < 9; i++) ids_run_ahead_step(&run, CALL_NS);
+    int64_t of;
+    for (int i = 0; i < 9; i++) ids_run_ahead_step(&run, CALL_NS, &of);
     int64_t most = 10 * WORK_NS - 9 * CALL_NS;
     ck_assert_int_eq(ids_run_ahead_surely(&run, 4 * most), 0);
     ck_assert_int_eq(ids_run_ahead_surely(&run, 4 * most + 4), 3 * most + 4);
