@@ -194,17 +194,17 @@ def report(path, *options):
     return subprocess.run([os.environ['IDSPROF'], 'report', path, *options], capture_output=True, text=True).stdout
 
 
-def with_calls(name, part, ratio=0, long=9):
+def with_calls(name, part, ratio=0, long=9, others=0):
     """200 steps of which 100 to 105 are recorded, in the first of which the window opened; they and the others take a part of what the step in
     the middle of the profile does (37.03 ms; 42.06 in the mean), every tenth so many times as long. With a rule (--when) the agent called two of
-    them slow."""
+    them slow. All cores were busy throughout, where others had that many percent of them."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
     usual = int(json.loads(report(folder, '--json'))['metrics']['steps.median']['value'] * 1e9 * part)
     begins = [0]
     for number in range(200):
         begins.append(begins[-1] + usual * (long if number % 10 == 9 else 1))
-    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, ratio, 0, 7, -1, 0, 0, 0, b'h')
+    head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, ratio, 0, 7, -1, 100 * (others > 0), 100 * (others > 0), others, b'h')
     steps = b''.join(struct.pack('<qqfffi', begin, number, 1000 * (number == 100), usual * (ratio and number in (19, 29)), 0, 0)
                      for number, begin in enumerate(begins))
     event = struct.pack('<qqq104s', begins[100] + 1, begins[106] - 1, 2, b'1 asked for')
@@ -394,6 +394,9 @@ same('calls that launch steps', slow_in(with_calls('launches', 0.2)), (None, 0, 
 ahead = with_calls('ahead', 0.2, long=100)
 same('calls that launch steps, and something else for which the device runs dry', slow_in(ahead), (19, 19, 1, False))
 same('in words', re.search(r'19 of 190 steps are slow.*?one of 10 steps takes \S+ \S+, (\S+) × the usual one', report(ahead), re.S)[1], '12.8')
+theirs = with_calls('ahead_of_others', 0.2, long=100, others=50)
+same('ten steps take 2.2 times as long, which sharing the cores explains', re.search(r'19 of 190 steps are slow.*?, (while .*?cores)', ' '.join(report(theirs).split()))[1],
+     "while other processes had 50.0 % of the machine's cores")
 same('what the times are', 'the loop runs ahead of its device' in ' '.join(report(ahead).split()), True)
 same('for which it nearly does', slow_in(with_calls('behind', 0.2, long=60)), (None, 0, 0, True))  # 13.8 of 10
 same('calls, judged by the rule', slow_in(with_calls('rule', 0.2, 2)), (2, 2, 0, True))
