@@ -80,7 +80,8 @@ double ids_step_devices(const struct ids_side_run *run, size_t row) {
     return cell && !cell->missing && cell->i > 0 ? (double)cell->i : run->devices;
 }
 
-void ids_side_run_settle(struct ids_side_run *run, int per_step) {
+/* What sums of a run are divided by. */
+static void settle_run(struct ids_side_run *run, int per_step) {
     run->per = per_step ? (double)run->steps->row_count : 1;
     run->devices_column = per_step ? ids_table_column(run->steps, "devices") + 1 : 0;
     run->per_device = per_step ? 0 : run->devices;
@@ -101,11 +102,20 @@ void ids_sides_settle(struct ids_side *const *sides, size_t count, enum ids_reco
         for (size_t i = 0; i < sides[s]->run_count; i++) {
             struct ids_side_run *run = &sides[s]->runs[i];
             double recorded = 0;
-            ids_side_run_settle(run, per_step);
+            settle_run(run, per_step);
             run->per_window =
                 per_step && ids_run_metric(run, "steps.count", &recorded) ? fmax(run->per, recorded) : run->per;
         }
     }
+}
+
+struct ids_side ids_side_of_run(const struct ids_side_run *run, struct ids_side_run *own) {
+    struct ids_side side = {.label = run->name, .runs = own, .run_count = 1, .per_step = run->steps != NULL};
+    *own = *run;
+    number_recordings(&side, IDS_RECORDING_WINDOW);
+    weigh(&side); /* among others it had a part of the weight */
+    settle_run(own, side.per_step);
+    return side;
 }
 
 int ids_run_metric(const struct ids_side_run *run, const char *id, double *ret_value) {

@@ -57,8 +57,9 @@ int ids_side_metric(const struct ids_side *side, const char *id, double *ret_mea
 int ids_run_metric(const struct ids_side_run *run, const char *id, double *ret_value);
 /* How many devices have work in a step, by its row of the table steps. */
 double ids_step_devices(const struct ids_side_run *run, size_t row);
-/* What sums of a run are divided by, of one that is compared per step or not. */
-void ids_side_run_settle(struct ids_side_run *run, int per_step);
+/* A settled side that has this run of a side alone, per step where it has steps. `own` becomes a copy of the run, and
+ * lives as long as the side. */
+struct ids_side ids_side_of_run(const struct ids_side_run *run, struct ids_side_run *own);
 /* Why there is none, from the first run with a reason; or NULL. */
 const char *ids_side_reason(const struct ids_side *side, const char *id);
 

@@ -180,12 +180,11 @@ static int item_matches(const struct ids_subject *subject, const struct ids_item
 static const char *of_items(const struct ids_subject *subject, const struct ids_side_run *run, struct ids_report *texts,
                             double *ret_value) {
     enum ids_item_kind kind = subject->kind == IDS_SUBJECT_KERNEL ? IDS_ITEM_KERNELS : IDS_ITEM_OPS;
-    struct ids_side_run own = *run;
-    struct ids_side side = {.label = run->name, .runs = &own, .run_count = 1, .per_step = run->steps != NULL};
+    struct ids_side_run own;
+    const struct ids_side side = ids_side_of_run(run, &own);
     struct ids_items items;
     struct ids_error err;
     size_t found = 0;
-    ids_side_run_settle(&own, run->steps != NULL);
     *ret_value = 0;
     if (ids_items_make(&side, kind, texts, &items, &err)) {
         texts->out_of_memory = 1;

@@ -83,6 +83,9 @@ def check_subjects():
     check(abs(found['scope[layer1]']['value'] - layer) < 1e-12, f'scope: {found["scope[layer1]"]}, not {layer}')
     check(found['scope[layer?]']['value'] > layer, 'two layers')
     check(found['scope[layer]']['verdict'] == 'skipped', 'a part of a name is no scope')
+    # Of three runs each has all of its own time.
+    each = rows(result('check', base, base, COMPARE / 'again', '--max', 'scope[layer1]=1s'), 'checks')
+    check([round(r['value'] / layer, 9) for r in each[:2]] == [1, 1] and len(each) == 3, f'each of three runs: {each}')
     ledger = rows(json.loads(idsprof('report', base, '--json', '--section', 'ledger').stdout), 'ledger')
     compute = sum(r['per_step'] for r in ledger if r['account'] == 'work.compute' and 'layer1' in (r['where'] or ''))
     host = sum(r['per_step'] for r in ledger if r['account'].startswith('host.'))
