@@ -74,8 +74,11 @@ static const char *next_part(const char *at) {
     return *at == ',' ? at + 1 + strspn(at + 1, " ") : NULL;
 }
 
+/* Also of a text that is cut, which says how many there are (lib/hlo/shape.h). */
 static size_t part_count(const char *at) {
-    size_t count = 0;
+    const char *cut = strstr(at, "... of ");
+    size_t count = cut ? (size_t)strtoull(cut + strlen("... of "), NULL, 10) : 0;
+    if (count) return count;
     for (; at; at = next_part(at)) count++;
     return count;
 }

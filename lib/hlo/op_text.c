@@ -30,8 +30,21 @@ static size_t behind_brace(struct ids_text text, size_t at) {
     return text.length;
 }
 
+/* The parts of the tuple that begins at `at`; 0: it is none. */
+static size_t parts_at(struct ids_text text, size_t at) {
+    size_t depth = 0, count = text.at[at] == '(';
+    for (; count && at < text.length; at++) {
+        char c = text.at[at];
+        depth += c == '(' || c == '[' || c == '{';
+        depth -= c == ')' || c == ']' || c == '}';
+        if (!depth) break;
+        count += c == ',' && depth == 1;
+    }
+    return count;
+}
+
 size_t ids_hlo_text_shape(struct ids_text text, char shape[IDS_HLO_TEXT_SHAPE]) {
-    size_t at = body_of(text), length = 0, depth = 0;
+    size_t at = body_of(text), length = 0, depth = 0, begin = at;
     if (!at) return 0;
     while (at < text.length && (depth || text.at[at] != ' ')) {
         char c = text.at[at];
@@ -40,8 +53,9 @@ size_t ids_hlo_text_shape(struct ids_text text, char shape[IDS_HLO_TEXT_SHAPE]) 
             continue;
         }
         if (length == IDS_HLO_TEXT_SHAPE - 1) {
-            memcpy(shape + length - 3, "...", 3);
-            break;
+            shape[length] = '\0';
+            ids_hlo_shape_cut(shape, parts_at(text, begin));
+            return length;
         }
         depth += c == '(';
         depth -= c == ')' && depth;

@@ -5,10 +5,11 @@
 #define IDS_LIB_HLO_OP_TEXT_H
 
 #include "lib/base/intern.h"
+#include "lib/hlo/shape.h"
 
-/* The shape of the result without layouts, "f32[8,128]"; cut and ended by "..." when it is long. Returns its length,
+/* The shape of the result without layouts, "f32[8,128]"; a long one is cut as in shape.h. Returns its length,
  * 0 when the text is no op. */
-enum { IDS_HLO_TEXT_SHAPE = 128 };
+enum { IDS_HLO_TEXT_SHAPE = IDS_HLO_SHAPE_TEXT };
 size_t ids_hlo_text_shape(struct ids_text text, char shape[IDS_HLO_TEXT_SHAPE]);
 
 /* Where the shape of the result begins; NULL when the text is no op. */

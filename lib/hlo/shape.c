@@ -142,11 +142,24 @@ static void put_shape(struct writing *to, uint32_t index) {
     if (to->with_layout && shape->layout != IDS_HLO_NONE) put_layout(to, &to->module->layouts[shape->layout]);
 }
 
+void ids_hlo_shape_cut(char text[IDS_HLO_SHAPE_TEXT], size_t parts) {
+    char end[48] = "...";
+    int length = parts ? snprintf(end, sizeof end, "... of %zu arrays", parts) : 3;
+    memcpy(text + IDS_HLO_SHAPE_TEXT - 1 - length, end, (size_t)length + 1);
+}
+
+static size_t count_parts(const struct ids_hlo_module *module, uint32_t shape) {
+    size_t count = 0;
+    for (uint32_t part = module->shapes[shape].first_part; part != IDS_HLO_NONE; part = module->shapes[part].next_part)
+        count++;
+    return count;
+}
+
 size_t ids_hlo_shape_text(const struct ids_hlo_module *module, uint32_t shape, int with_layout,
                           char text[IDS_HLO_SHAPE_TEXT]) {
     struct writing to = {module, text, 0, with_layout};
     if (shape != IDS_HLO_NONE) put_shape(&to, shape);
-    if (is_full(&to)) memcpy(text + to.length - 3, "...", 3);
     text[to.length] = '\0';
+    if (is_full(&to)) ids_hlo_shape_cut(text, count_parts(module, shape));
     return text[0] == '?' ? 0 : to.length;
 }

@@ -172,11 +172,20 @@ def peaks(assignment):
     return found
 
 
+def parts_of(shape):
+    """How many the tuple has, tuples in it counted as one."""
+    inner = shape[1:-1]
+    while re.search(r'\([^()]*\)', inner):
+        inner = re.sub(r'\([^()]*\)', '', inner)
+    return len(re.findall(r', ', re.sub(r'\[[^]]*\]', '', inner))) + 1
+
+
 def check_instruction(want, groups, got):
     wrong = []
     shown = {k: v for k, v in got.items() if k not in ('scope', 'pass', 'groups', 'cost')}
     if len(want['shape']) >= 127:  # long shapes are cut
-        want['shape'] = want['shape'][:124] + '...'
+        end = '... of %d arrays' % parts_of(want['shape']) if want['shape'][0] == '(' else '...'
+        want['shape'] = want['shape'][:127 - len(end)] + end
     if shown != want:
         wrong.append('%s: idsprof %s, oracle %s' % (want['name'], shown, want))
     if groups is not None:

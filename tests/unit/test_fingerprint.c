@@ -130,7 +130,7 @@ START_TEST(shapes_as_text) {
     ck_assert_str_eq(text, "(f32[256,8], bf16[1,2])");
     for (int i = 0; i < 40; i++) pb_message(&tuple, 4, shape_of(BF16, 1, 2));
     ck_assert_uint_eq(text_of_shape(tuple, text), IDS_HLO_SHAPE_TEXT - 1);
-    ck_assert_str_eq(text + IDS_HLO_SHAPE_TEXT - 4, "...");
+    ck_assert_str_eq(text + IDS_HLO_SHAPE_TEXT - 1 - strlen("... of 42 arrays"), "... of 42 arrays");
     pb_free(&tuple);
     ck_assert_uint_eq(text_of_shape((struct pb){0}, text), 0);
 }
@@ -171,6 +171,13 @@ START_TEST(shapes_of_texts) {
         {"f32[8]", ""},
         {"%f = f32[8]{", "f32[8]"},
     };
+    char many[1024] = "%r = (f32[8,4]{1,0}";
+    for (int i = 0; i < 19; i++) strcat(many, ", (f32[2], s32[])");
+    strcat(many, ") all-reduce(f32[8,4] %p, f32[2] %q)");
+    ck_assert_uint_eq(ids_hlo_text_shape((struct ids_text){many, (uint32_t)strlen(many)}, shape),
+                      IDS_HLO_TEXT_SHAPE - 1);
+    ck_assert_ptr_nonnull(strstr(shape, "(f32[2], s32[]), (f"));
+    ck_assert_str_eq(shape + strlen(shape) - strlen("... of 20 arrays"), "... of 20 arrays");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         size_t length = ids_hlo_text_shape((struct ids_text){table[i][0], (uint32_t)strlen(table[i][0])}, shape);
         ck_assert_uint_eq(length, strlen(table[i][1]));
