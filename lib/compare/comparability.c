@@ -210,8 +210,10 @@ static void look_at_run(struct looking *looking, const struct ids_side_run *run,
 
 /* ---- programs ---- */
 
-/* Programs of which the time is less than this part of both sides' do not make them alike. */
+/* Programs of which the time is less than this part of both sides' do not make them alike. Nor do ops, which small
+ * programs share by chance, of less than that part of one side's. */
 #define LEAST_IN_COMMON 0.05
+#define LEAST_OPS_IN_COMMON 0.5
 
 struct programs {
     size_t both, changed, only_a, only_b;
@@ -373,6 +375,34 @@ static void compare_repeats(struct looking *looking, const struct ids_side *side
     }
 }
 
+/* The part of the time of A's ops that compute what an op of B does, by fingerprint; 0 where that is not known. A
+ * function that goes by another name and does nearly the same is the same program. */
+static double common_ops(const struct ids_side *a, const struct ids_side *b) {
+    const struct ids_table *left = ids_report_find_table(a->runs[0].report, "ops");
+    const struct ids_table *right = ids_report_find_table(b->runs[0].report, "ops");
+    int prints = ids_table_column(left, "fingerprint"), others = ids_table_column(right, "fingerprint"),
+        times = ids_table_column(left, "self"), failed = prints < 0 || others < 0 || times < 0;
+    struct ids_keymap of_b = {0};
+    double all = 0, common = 0;
+    for (size_t row = 0; !failed && row < right->row_count; row++) {
+        const char *print = text_cell(right, row, others);
+        failed = *print && ids_keymap_add(&of_b, text_key(print), 1) < 0;
+    }
+    for (size_t row = 0; !failed && row < left->row_count; row++) {
+        double time = ids_value_number(*ids_table_cell(left, row, times));
+        const char *print = text_cell(left, row, prints);
+        if (isnan(time)) continue;
+        all += time;
+        if (*print && has(&of_b, print)) common += time;
+    }
+    ids_keymap_done(&of_b);
+    return !failed && all > 0 ? common / all : 0;
+}
+
+static int have_ops_in_common(const struct ids_side *a, const struct ids_side *b) {
+    return common_ops(a, b) >= LEAST_OPS_IN_COMMON && common_ops(b, a) >= LEAST_OPS_IN_COMMON;
+}
+
 static void compare_programs(struct looking *looking, const struct ids_side *a, const struct ids_side *b) {
     size_t all_a, all_b;
     struct programs programs = meet(looking, a, b, &all_a, &all_b);
@@ -383,7 +413,7 @@ static void compare_programs(struct looking *looking, const struct ids_side *a, 
         return;
     }
     if (looking->alike == IDS_ALIKE_NOTHING) return;
-    if (all_a && all_b && !programs.both && !programs.changed) {
+    if (all_a && all_b && !programs.both && !programs.changed && !have_ops_in_common(a, b)) {
         find(looking, IDS_REMARK_UNLIKE, "programs.none",
              "no program in common: %s in %s, %s in %s; 'idsprof scale' compares methods", programs.names_a, a->label,
              programs.names_b, b->label);
@@ -405,7 +435,7 @@ static void compare_programs(struct looking *looking, const struct ids_side *a, 
              "renumbered",
              knows_programs(a) ? a->label : b->label);
     double of_a = common_time(a, b), of_b = common_time(b, a);
-    if (all_a && all_b && of_a < LEAST_IN_COMMON && of_b < LEAST_IN_COMMON)
+    if (all_a && all_b && of_a < LEAST_IN_COMMON && of_b < LEAST_IN_COMMON && !have_ops_in_common(a, b))
         find(looking, IDS_REMARK_UNLIKE, "programs.few",
              "the programs in common take %.1f %% of the time of %s, %.1f %% of that of %s: the others (%s, %s) have "
              "nothing to do with each other",

@@ -144,6 +144,12 @@ def check_unlike(folder):
         (folder / name).write_text('\n'.join(text) + '\n')
     few = row(result(folder / 'train.mini', folder / 'serve.mini', status=2), 'findings', 'id', 'programs.few')
     check(few.get('severity') == 'unlike' and 'jit_serve' in few['text'], f'only a small program in common: {few}')
+    # The large ones are one function under two names, with the same ops.
+    serve = folder / 'serve.mini'
+    serve.write_text(serve.read_text().replace('fingerprint=21 shape=s32[2,21]', 'fingerprint=20 shape=s32[2,20]').replace('name=jit_serve', 'name=jit_train')
+                     .replace('hlo_op=jit_serve', 'hlo_op=jit_train'))
+    named = result(folder / 'train.mini', serve)
+    check(not row(named, 'findings', 'id', 'programs.few'), f'the same ops by another name: {rows(named, "findings")}')
     one = gpu_run(folder / 'one_name.mini', [100] * 6)
     found = result(one, other_ops(gpu_run(folder / 'other_ops.mini', [100] * 6, name='convolution.4'), 20), status=2)
     check(row(found, 'findings', 'id', 'ops.none').get('severity') == 'unlike' and found['run']['comparable'] == 0, 'one name, and no op in common')
