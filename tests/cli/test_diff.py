@@ -147,7 +147,8 @@ def check_unlike(folder):
     # The large ones are one function under two names, and the second has one op more.
     serve = folder / 'serve.mini'
     serve.write_text(serve.read_text().replace('fingerprint=21 shape=s32[2,21]', 'fingerprint=20 shape=s32[2,20]').replace('name=jit_serve', 'name=jit_train')
-                     .replace('hlo_op=jit_serve', 'hlo_op=jit_train').replace('hlo module=jit_small', 'hlo module=jit_serve name=more opcode=add fingerprint=33 shape=f32[8]\nhlo module=jit_small'))
+                     .replace('hlo_op=jit_serve', 'hlo_op=jit_train').replace('hlo module=jit_small', 'hlo module=jit_serve name=more opcode=add fingerprint=33 shape=f32[8]\nhlo module=jit_small')
+                     .replace('700us 100ns', '650us 100ns k hlo_op=more hlo_module=jit_serve\n700us 100ns'))
     named = result(folder / 'train.mini', serve)
     check(not row(named, 'findings', 'id', 'programs.few'), f'the same ops by another name: {rows(named, "findings")}')
     one = gpu_run(folder / 'one_name.mini', [100] * 6)
