@@ -124,8 +124,8 @@ static void advise_on_all(struct ids_adviser *adviser) {
     ids_advise_on_cores(adviser, 1);
     size_t first = adviser->said, compute = first;
     ids_advise_on_compute(adviser);
-    /* Else what is proved, or what is most of the compute, comes first, by what it saves. */
-    if (memory_first && !ids_wastes_most(adviser) && !adviser->told_little) first = adviser->said;
+    /* Else what is proved, or what is much of the compute, comes first, by what it saves. */
+    if (memory_first && !ids_wastes_much(adviser) && !adviser->told_little) first = adviser->said;
     ids_advise_on_proven(adviser);
     ids_advise_on_padding(adviser);
     const struct ids_piece *unfounded = ids_advise_on_pieces(adviser);

@@ -18,8 +18,8 @@ void ids_advise_on_padding(struct ids_adviser *adviser);
 
 /* 1: no piece of the ledger, and nothing that a program proves to be wasted, has more than a tenth of the time. */
 int ids_wins_little(const struct ids_adviser *adviser);
-/* A kind of waste has half of the compute or more. */
-int ids_wastes_most(const struct ids_adviser *adviser);
+/* A kind of waste has a quarter of the compute or more. */
+int ids_wastes_much(const struct ids_adviser *adviser);
 void ids_advise_on_compute(struct ids_adviser *adviser); /* ops */
 void ids_advise_on_loss(struct ids_adviser *adviser);
 void ids_advise_on_one_op(struct ids_adviser *adviser);

@@ -108,12 +108,12 @@ int ids_wins_little(const struct ids_adviser *adviser) {
     return pieces_win_little(adviser);
 }
 
-/* What only wastes has half of the compute: then that is what to look at, and not which ops have most time. */
-int ids_wastes_most(const struct ids_adviser *adviser) {
+/* What only wastes has a quarter of the compute: then that is what to look at, and not which ops have most time. */
+int ids_wastes_much(const struct ids_adviser *adviser) {
     for (int w = 0; w < IDS_WASTE_SENTENCES; w++) {
         const struct ids_waste_sum *sum = &adviser->wastes[w];
         if (sum->waste == IDS_WASTE_SERIAL || ids_waste_is_collective(sum->waste)) continue;
-        if (sum->step_ps > 0 && sum->step_ps >= ids_adviser_compute(adviser) / 2) return 1;
+        if (sum->step_ps > 0 && sum->step_ps >= ids_adviser_compute(adviser) / 4) return 1;
     }
     return 0;
 }
