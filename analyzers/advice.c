@@ -118,7 +118,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
         return;
     }
     advise_on_graph_work(adviser);
-    ids_advise_on_memory(adviser);
+    ids_advise_on_memory(adviser, 0);
     int memory_first = ids_wins_little(adviser);
     if (memory_first) ids_advise_on_programs_memory(adviser, 1);
     ids_advise_on_cores(adviser, 1);
@@ -147,6 +147,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
     ids_advise_on_clock(adviser);
     ids_advise_on_host_ops(adviser);
     ids_advise_on_cores(adviser, 0);
+    ids_advise_on_memory(adviser, 1);
     put_in_order(adviser->report, first);
     put_chance_behind(adviser, first);
     put_mendable_first(adviser, compute);

@@ -40,7 +40,7 @@ void ids_advise_on_kernels(struct ids_adviser *adviser);
 /* Of the device that decides; said once, of what computes most of the step or after it. */
 struct ids_kernel_advice ids_matrix_advice_of(const struct ids_adviser *adviser);
 
-void ids_advise_on_memory(struct ids_adviser *adviser); /* device */
+void ids_advise_on_memory(struct ids_adviser *adviser, int is_steady); /* device */
 /* `first`: only what may take a tenth of the step or more, or where memory is short; else what is not said yet. */
 void ids_advise_on_programs_memory(struct ids_adviser *adviser, int first);
 void ids_advise_on_clock(struct ids_adviser *adviser);

@@ -153,12 +153,14 @@ void ids_advise_on_cores_before_waits(struct ids_adviser *adviser, size_t from) 
     ids_adviser_move(adviser, told, from);
 }
 
-/* Before all else: a program that ends is not faster. */
-void ids_advise_on_memory(struct ids_adviser *adviser) {
+/* Before all else: a program that ends is not faster. What is held all of the time ends none, and comes last. */
+void ids_advise_on_memory(struct ids_adviser *adviser, int is_steady) {
     struct ids_memory_advice advice[IDS_MEMORY_ADVICE];
     size_t count = ids_memory_alarms(adviser->report, adviser->framework == IDS_JAX, advice);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (advice[i].is_steady != is_steady) continue;
         ids_adviser_remark(adviser, advice[i].explain, advice[i].what, advice[i].evidence);
+    }
 }
 
 /* How long a step takes at most for memory that it need not have. Large arrays that are made in each step take new

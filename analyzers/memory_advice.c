@@ -161,17 +161,33 @@ static int on_held(struct ids_report *report, struct ids_memory_advice *advice) 
     return 1;
 }
 
+/* Between its lowest point and its peak a step has what it computes; whose use moves by less than a fiftieth took its
+ * memory before, and a larger input may have room in it. */
+static int is_steady(const struct row *row) {
+    enum { MOVES = 50 };
+    int64_t peak = number(row, "peak"), lowest = number(row, "lowest");
+    return lowest >= 0 && peak - lowest < peak / MOVES;
+}
+
 static void on_full(struct ids_report *report, const struct row *row, int is_jax, struct ids_memory_advice *advice) {
     struct row live;
+    advice->is_steady = is_steady(row);
     const char *of = text(row, "allocator"), *most = "";
     if (first_of(report, "live_at_peak", of, &live) && strcmp(text(&live, "taken_by"), "not recorded") != 0)
         most = ids_report_text(report, "; most at the peak: %s by %s", say_bytes(report, number(&live, "bytes")),
                                say_taker(report, &live));
-    advice->what = ids_report_text(
-        report, "Memory is nearly full: a larger input ends the program out of memory - %s",
-        is_jax ? "donate what a step replaces (donate_argnums), recompute instead of keeping (jax.checkpoint), shard, "
-                 "or make the batch smaller"
-               : "recompute instead of keeping (activation checkpointing), shard, or make the batch smaller");
+    const char *less = is_jax ? "donate what a step replaces (donate_argnums), recompute instead of keeping "
+                                "(jax.checkpoint), shard, or make the batch smaller"
+                              : "recompute instead of keeping (activation checkpointing), shard, or make the batch "
+                                "smaller";
+    advice->what =
+        advice->is_steady
+            ? ids_report_text(report,
+                              "Memory is nearly full, by what the program holds all of the time: as it should "
+                              "where that is a pool (a server's cache) - if it is none, %s",
+                              less)
+            : ids_report_text(report, "Memory is nearly full: a larger input ends the program out of memory - %s",
+                              less);
     advice->evidence =
         ids_report_text(report, "%s: %s of %s in use, %s%s", of, say_bytes(report, number(row, "peak")),
                         say_bytes(report, number(row, "capacity")), say(report, *cell(row, "share")), most);
@@ -299,6 +315,7 @@ size_t ids_memory_savings(struct ids_report *report, struct ids_memory_advice ad
 
 size_t ids_memory_alarms(struct ids_report *report, int is_jax, struct ids_memory_advice advice[IDS_MEMORY_ADVICE]) {
     struct row row = {ids_report_find_table(report, "allocators"), 0};
+    memset(advice, 0, IDS_MEMORY_ADVICE * sizeof *advice);
     size_t count = (size_t)on_held(report, &advice[0]);
     int leaks = count > 0, full = 0; /* a line of the program says more of a leak than an allocator */
     for (; row.table && row.row < row.table->row_count && count < IDS_MEMORY_ADVICE; row.row++) {

@@ -14,6 +14,7 @@ struct ids_memory_advice {
     int64_t bytes;
     int64_t array_bytes; /* of what is not donated, the mean of the largest argument's arrays; 0: not known */
     int is_short;
+    int is_steady; /* 1: memory is nearly full and its use does not change: a server may hold it on purpose */
     const char *op, *op_remedy;
 };
 
