@@ -291,9 +291,10 @@ static struct ids_advice advice_on_rhythm(const struct ids_missed *missed, const
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report) {
     double lost = (double)missed->longer_ns / (double)missed->total_ns;
     const char *share = say_share(report, lost);
-    ids_report_property(report, "steps.missed_share", ids_real_value(IDS_UNIT_RATIO, lost));
     int has_opening = put_opening_first(missed, report);
     if (missed->is_by_device && is_of_others(missed)) rhythm = NULL;
+    int is_theirs = !rhythm && is_of_others(missed);
+    if (!is_theirs) ids_report_property(report, "steps.missed_share", ids_real_value(IDS_UNIT_RATIO, lost));
     if (missed->is_rhythm && rhythm) {
         struct ids_advice advice = advice_on_rhythm(missed, rhythm, report);
         ids_report_advice_at(report, &advice, has_opening ? 1 : 0);
@@ -313,7 +314,6 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
                                    "%s; they begin to lose at 5 ms, for which a thread waits for Python's lock while "
                                    "another one computes",
                                    evidence);
-    int is_theirs = !rhythm && is_of_others(missed);
     if (is_theirs)
         evidence = ids_report_text(report, "%s; all cores were busy for %s of the run%s", evidence,
                                    say_share(report, missed->busy),

@@ -323,6 +323,7 @@ START_TEST(on_a_busy_machine) {
     ck_assert_str_eq(report.advice[1].evidence,
                      "the slow steps lose 3.000 s, half of it in steps of 1.100 s and more, of 13.00 s; by the "
                      "history, after the first ten steps; all cores were busy for 12.0 % of the run");
+    ck_assert_ptr_null(ids_report_find_property(&report, "steps.missed_share")); /* nothing of it to compare */
     missed.busy = 0.11;
     ids_missed_tell(&missed, NULL, &report);
     ck_assert_ptr_nonnull(strstr(report.advice[0].what, alone));
