@@ -13,7 +13,7 @@ enum { ERRORS = 3 };
 
 const char *ids_cause_kind_name(enum ids_cause_kind kind) {
     static const char *const names[] = {"culprit", "op",   "scope",    "shapes", "dimension", "others",
-                                        "even",    "host", "launches", "layers", "account"};
+                                        "even",    "host", "launches", "layers", "program",   "account"};
     return names[kind];
 }
 
@@ -31,7 +31,7 @@ int ids_cause_is_group(const struct ids_cause *cause) {
 }
 
 int ids_cause_is_structural(const struct ids_cause *cause) {
-    if (ids_cause_is_group(cause)) return 1;
+    if (ids_cause_is_group(cause) || cause->kind == IDS_CAUSE_PROGRAM) return 1;
     if (cause->hidden_ps > 0) return 1;
     if (cause->kind != IDS_CAUSE_OP) return 0;
     return cause->match ? ids_match_is_structural(cause->match) : cause->is_in_a != cause->is_in_b;

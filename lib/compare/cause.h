@@ -4,6 +4,7 @@
 
 #include "lib/compare/difference.h"
 #include "lib/compare/match.h"
+#include "lib/compare/programs.h"
 
 enum ids_cause_kind {
     IDS_CAUSE_CULPRIT,   /* one culprit, or an account without any */
@@ -17,6 +18,7 @@ enum ids_cause_kind {
                      * its time other names */
     IDS_CAUSE_LAUNCHES, /* what one function of the program launches */
     IDS_CAUSE_LAYERS,   /* one op in several layers, which does the same on both sides and changed alike */
+    IDS_CAUSE_PROGRAM,  /* a program that one side alone has; with those that do its work op by op on the other one */
     IDS_CAUSE_ACCOUNT,  /* an account, where the sides' culprits cannot be held against each other */
 };
 const char *ids_cause_kind_name(enum ids_cause_kind kind); /* "culprit" */
@@ -29,27 +31,30 @@ struct ids_cause {
     const char *call_before;     /* what side a called in its place, in the same function; NULL */
     const char *name_before, *file_before; /* of a function that side a has under another name, in another file */
     int is_place_before; /* `where` and `source` are side a's: in side b's files something else stands there */
-    const struct ids_match *match; /* of an op that both sides have; NULL: none */
-    const char *note;              /* what samples of stacks say of a function of the program; NULL */
+    const struct ids_match *match;            /* of an op that both sides have; NULL: none */
+    const struct ids_program_change *program; /* that one side alone has; NULL */
+    const char *note;                         /* what samples of stacks say of a function of the program; NULL */
     int is_in_a, is_in_b;
     size_t count;                   /* entries of the ledgers put together */
     size_t by_chance;               /* of small ones, those that are not small, but may be chance */
     size_t added, removed, changed; /* of them, those on one side only, and those that compute something else */
-    size_t beside;                  /* and those that compute the same at the same moments, on cores that they share */
-    double hidden_ps;               /* of what only one side has: its time at which others ran too, and by which those
+    long recomputed;     /* an op is computed again for the backward pass; of several, so many more of those added than
+                      * of those removed are */
+    size_t beside;       /* and those that compute the same at the same moments, on cores that they share */
+    double hidden_ps;    /* of what only one side has: its time at which others ran too, and by which those
                                      * became slower */
-    double exposed_ps;              /* of a wait that one side alone has: the time of functions beside which the device
+    double exposed_ps;   /* of a wait that one side alone has: the time of functions beside which the device
                                      * works on the other side */
-    double a_ps, b_ps;              /* mean per step (or window) and device */
-    double change_ps;               /* b - a, less what an even change accounts for */
-    double factor;                  /* of an even change */
-    double no_core[2];              /* of one that the machine's load makes: cores.h's share of each side; else 0 */
-    double largest_ps;              /* of several ops put together: the change of the one that tells most */
-    const char *largest;            /* its name */
-    int is_made;                    /* ops without a place in the program: the compiler made them (a copy) */
-    double rank;                    /* what is left of the change after what the spread alone can make of it */
-    struct ids_interval interval;   /* of change_ps */
-    enum ids_verdict verdict;       /* improvement, regression: less or more time */
+    double a_ps, b_ps;   /* mean per step (or window) and device */
+    double change_ps;    /* b - a, less what an even change accounts for */
+    double factor;       /* of an even change */
+    double no_core[2];   /* of one that the machine's load makes: cores.h's share of each side; else 0 */
+    double largest_ps;   /* of several ops put together: the change of the one that tells most */
+    const char *largest; /* its name */
+    int is_made;         /* ops without a place in the program: the compiler made them (a copy) */
+    double rank;         /* what is left of the change after what the spread alone can make of it */
+    struct ids_interval interval; /* of change_ps */
+    enum ids_verdict verdict;     /* improvement, regression: less or more time */
 };
 
 /* Ops put together, because the program says that they belong together. */

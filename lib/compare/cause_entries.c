@@ -3,6 +3,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/vec.h"
 #include "lib/compare/ledger_rows.h"
+#include "lib/compare/recomputed.h"
 #include "lib/compare/slice.h"
 
 #include <ctype.h>
@@ -169,6 +170,7 @@ static int add_run(struct ids_entries *entries, int side, size_t r) {
         }
         *(side ? &entry->cause.is_in_b : &entry->cause.is_in_a) = 1;
         if (item) entry->own_ps[side] = item->time_ps;
+        if (item) entry->cause.recomputed = ids_item_is_recomputed(item);
         if (item && (side || !*entry->module))
             entry->module = side ? item->module : ids_matches_program_in_b(entries->ops, item->module);
         *(side ? &entry->cause.b_ps : &entry->cause.a_ps) += row.per_step_ps * weight;

@@ -7,6 +7,9 @@
 
 /* Takes what all ops became slower or faster by out of them, so that what is left of each is its own. */
 int ids_group_even(struct ids_entries *entries);
+/* All ops of a program that one side alone has; and where the other side runs them op by op, those and what else is the
+ * time of either's programs. */
+int ids_group_programs(struct ids_entries *entries);
 /* Where the shapes of a program changed alike (a batch, a type of elements), all that computes something else. */
 int ids_group_shapes(struct ids_entries *entries);
 /* What one dimension of the model changed, and ops of one scope that came, went or compute something else: an

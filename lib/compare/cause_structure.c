@@ -84,6 +84,7 @@ static void begin(struct ids_cause *cause) {
     cause->added = !cause->match && cause->is_in_b;
     cause->removed = !cause->match && cause->is_in_a;
     cause->changed = cause->match != NULL;
+    cause->recomputed *= (long)cause->added - (long)cause->removed;
     cause->largest_ps = cause->change_ps;
     cause->largest = cause->culprit;
 }
@@ -104,6 +105,7 @@ static void put_into(struct ids_entries *entries, size_t at, size_t part_at, enu
     whole->added += part->added;
     whole->removed += part->removed;
     whole->changed += part->changed;
+    whole->recomputed += part->recomputed;
     whole->beside += part->beside;
     whole->is_made &= part->is_made;
     whole->is_in_a |= part->is_in_a;

@@ -5,6 +5,7 @@
 #include "lib/hlo/scope.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int is_other(const char *a, const char *b) {
@@ -80,6 +81,14 @@ static const char *beside_text(struct ids_report *texts, const struct ids_cause 
                          : text;
 }
 
+/* "layer1: recomputed in the backward pass (remat)", where that is what most of the ops do that came, or went. */
+static const char *recomputed_text(struct ids_report *texts, const struct ids_cause *cause, const char *who) {
+    size_t of = cause->recomputed < 0 ? cause->removed : cause->added;
+    if (!cause->recomputed || (size_t)labs(cause->recomputed) * 2 < of) return who;
+    return ids_report_text(texts, "%s: %srecomputed in the backward pass (remat)", who,
+                           cause->recomputed < 0 ? "no longer " : "");
+}
+
 /* "layer1: 2 ops replaced by 5", "layer1: f32[8,2] to f32[8,4] and 3 more ops". */
 static const char *group_text(struct ids_report *texts, const struct ids_cause *cause, const char *who) {
     size_t before = cause->removed + cause->changed, after = cause->added + cause->changed;
@@ -140,8 +149,11 @@ const char *ids_cause_words(const struct ids_cause *cause, const struct ids_stru
     if (!who) return "culprit not known";
     if (cause->kind == IDS_CAUSE_LAUNCHES) return launches_text(texts, cause);
     if (cause->kind == IDS_CAUSE_LAYERS) return layers_text(texts, cause);
+    if (cause->kind == IDS_CAUSE_PROGRAM) return ids_program_words(cause->program, texts);
     if (ids_cause_is_group(cause))
-        return beside_text(texts, cause, with_donation(texts, structure, cause, group_text(texts, cause, who)));
+        return beside_text(
+            texts, cause,
+            with_donation(texts, structure, cause, group_text(texts, cause, recomputed_text(texts, cause, who))));
     if (cause->match) return op_text(texts, cause);
     if (cause->hidden_ps > 0)
         return ids_report_text(texts, "%s (%s), %s; for %s others waited for its core", who,

@@ -178,13 +178,35 @@ static int runs_at_another_rate(const struct ids_sum *module) {
     return !ids_is_as_often(module->count_a, module->count_b) && !module->as_often;
 }
 
+/* Of a program, or one of those that do its work op by op. */
+static const struct ids_program_change *op_by_op_of(const struct ids_diff *diff, const char *module) {
+    for (int side = 0; side < 2; side++) {
+        const struct ids_program_change *change = ids_programs_change_of(&diff->structure.programs, side, module);
+        if (change && change->part_count) return change;
+    }
+    return NULL;
+}
+
+static void look_at_op_by_op(struct ids_diff *diff) {
+    const struct ids_programs *programs = &diff->structure.programs;
+    for (size_t i = 0; i < programs->count; i++) {
+        double change_ps = 0;
+        if (!programs->at[i].part_count) continue;
+        for (size_t m = 0; m < diff->modules.count; m++) {
+            const struct ids_sum *module = &diff->modules.at[m];
+            if (op_by_op_of(diff, module->name) == &programs->at[i]) change_ps += module->b_ps - module->a_ps;
+        }
+        say(diff, "module", "ops", 1, change_ps, "%s", ids_program_words(&programs->at[i], &diff->report));
+    }
+}
+
 static void look_at_modules(struct ids_diff *diff) {
     for (size_t i = 0; i < diff->modules.count; i++) {
         const struct ids_sum *module = &diff->modules.at[i];
         char from[32], to[32];
         double change = module->b_ps - module->a_ps;
         if (module->a_ps > 0 && module->b_ps > 0 && !runs_at_another_rate(module)) continue;
-        if (module->a_ps == 0 && module->b_ps == 0) continue;
+        if ((module->a_ps == 0 && module->b_ps == 0) || op_by_op_of(diff, module->name)) continue;
         say(diff, "module", "ops", 1, change, "program %s %s: %s \xe2\x86\x92 %s executions %s", module->name,
             module->a_ps == 0   ? "was added"
             : module->b_ps == 0 ? "is gone"
@@ -336,6 +358,7 @@ static int most_first(const void *a, const void *b) {
 int ids_changes_make(struct ids_diff *diff, struct ids_error *err) {
     look_at_compiles(diff);
     look_at_transfers(diff);
+    look_at_op_by_op(diff);
     look_at_modules(diff);
     look_at_scopes(diff);
     look_at_ops(diff);

@@ -73,7 +73,9 @@ static const struct ids_table_def waterfall_def = {
     "compute something else), shapes (the same of a program whose shapes changed alike), dimension (the same of what "
     "one dimension of the model changed), launches (of several programs by one function), layers (one op in several "
     "layers, where "
-    "none is more than half of it), others (many small ones of "
+    "none is more than half of it), program (that one side alone has, with those that do its work op by op on the "
+    "other "
+    "one), others (many small ones of "
     "an account), even (what all ops became slower or faster by), host (all time of the host, where the Python tracer"
     " recorded one side alone), account (without culprits). place_of: whose files where and source speak of; before "
     "for what went or takes less time now. note: what samples of stacks say of a function of the program, or of a "
@@ -93,7 +95,9 @@ static const struct ids_table_def structure_def = {
     structure_columns,
     COUNT_OF(structure_columns),
     "What the two sides compute differently, by their compiled programs, which is certain whatever the times are. "
-    "what: program, renamed; renumbered: a numbered scope that side b calls otherwise, because others came or went "
+    "what: program, renamed; jit: a function that is under jax.jit on one side alone, and that the other one runs op "
+    "by "
+    "op; renumbered: a numbered scope that side b calls otherwise, because others came or went "
     "before it; reordered: numbered scopes that changed places; argument: one of the same shape that has another name "
     "or "
     "place in a tree; of a program's HLO (the report's table program_facts) input, donated, sharding, "

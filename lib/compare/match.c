@@ -3,6 +3,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
+#include "lib/compare/programs.h"
 #include "lib/compare/shrinkage.h"
 
 #include <math.h>
@@ -196,8 +197,89 @@ static int is_divided(const struct ids_matches *matches, const char *a, const ch
     return 0;
 }
 
+/* Of a program's ops, those that the other one has: by what they compute, else by name without number and shape. */
+struct work {
+    size_t ops, common;
+    double ps, common_ps;
+};
+
+static uint64_t likeness(const struct ids_item *item) {
+    return *item->shape ? hash(hash(base_hash(1, item), item->shape), item->category) : 0;
+}
+
+static int is_of(const struct ids_item *item, const char *module) {
+    return !strcmp(item->module, module);
+}
+
+/* How many of each likeness the program has that no pass has found yet. */
+static int count_alike(const struct matching *matching, int side, const char *module, struct ids_keymap *ret_counts) {
+    const struct ids_items *items = matching->items[side];
+    for (size_t i = 0; i < items->count; i++) {
+        uint64_t key = is_of(&items->at[i], module) && !matching->matched[side][i] ? likeness(&items->at[i]) : 0;
+        uint64_t *count = key ? ids_keymap_at(ret_counts, key) : NULL;
+        if (key && !count) return -1;
+        if (count) ++*count;
+    }
+    return 0;
+}
+
+static int measure(const struct matching *matching, int side, const char *module, const char *other,
+                   struct work *ret_work) {
+    const struct ids_items *items = matching->items[side];
+    struct ids_keymap counts = {0};
+    int failed = count_alike(matching, !side, other, &counts);
+    *ret_work = (struct work){0};
+    for (size_t i = 0; i < items->count && !failed; i++) {
+        const struct ids_item *item = &items->at[i];
+        if (!is_of(item, module)) continue;
+        uint64_t key = matching->matched[side][i] ? 0 : likeness(item), number;
+        int is_alike = key && ids_keymap_get(&counts, key, &number) && number > 0;
+        if (is_alike) --*ids_keymap_at(&counts, key);
+        int is_common = matching->matched[side][i] || is_alike;
+        ret_work->ops++;
+        ret_work->ps += item->time_ps;
+        ret_work->common += (size_t)is_common;
+        ret_work->common_ps += is_common ? item->time_ps : 0;
+    }
+    ids_keymap_done(&counts);
+    return failed;
+}
+
+/* Whether one side's program calls the function of the other: "jit(normalize)/jit(_var)/reduce_sum". */
+static int is_called_in(const struct matching *matching, int side, const char *module, const char *function) {
+    const struct ids_items *items = matching->items[side];
+    size_t length, wanted = strlen(function);
+    for (size_t i = 0; i < items->count; i++) {
+        if (!is_of(&items->at[i], module)) continue;
+        for (const char *call = ids_path_next_call(ids_path_in_program(items->at[i].op_name), &length); call;
+             call = ids_path_next_call(call + length, &length)) {
+            if (length == wanted && !memcmp(call, function, length)) return 1;
+        }
+    }
+    return 0;
+}
+
+/* Half of the ops of either are those of the other, and half of their time. One that calls the other must do nothing
+ * else: a function that is no longer under jit leaves programs of what it called. */
+#define OF_WORK 0.5
+
+static int is_same_work(const struct matching *matching, const char *a, const char *b, int *ret_is) {
+    struct work work[2];
+    int is_nested =
+        is_called_in(matching, 0, a, ids_program_function(b)) || is_called_in(matching, 1, b, ids_program_function(a));
+    if (measure(matching, 0, a, b, &work[0]) || measure(matching, 1, b, a, &work[1])) return -1;
+    *ret_is = 1;
+    for (int side = 0; side < 2; side++) {
+        double least = is_nested ? 1 : OF_WORK;
+        if ((double)work[side].common < least * (double)work[side].ops ||
+            work[side].common_ps < OF_WORK * work[side].ps)
+            *ret_is = 0;
+    }
+    return 0;
+}
+
 /* A program that only one side has, and one that only the other has, are the same where the op of most time that both
- * have is, and every other op that both have. */
+ * have is, and every other op that both have; and where they do the same work. */
 static int find_renamed(struct matching *matching) {
     struct ids_matches *matches = matching->matches;
     if (matches->count) qsort(matches->at, matches->count, sizeof *matches->at, most_time_first);
@@ -205,7 +287,9 @@ static int find_renamed(struct matching *matching) {
         const char *a = matches->at[i].a->module, *b = matches->at[i].b->module;
         if (!strcmp(a, b) || is_called_so(matching, 1, a) || is_called_so(matching, 0, b)) continue;
         if (ids_matches_program_in_b(matches, a) != a || has_new_name(matches, b)) continue;
-        if (is_divided(matches, a, b)) continue;
+        int is_same = !is_divided(matches, a, b);
+        if (is_same && is_same_work(matching, a, b, &is_same)) return -1;
+        if (!is_same) continue;
         struct ids_renamed *renamed = IDS_PUSH(matches->renamed, matches->renamed_count, matches->renamed_room);
         if (!renamed) return -1;
         *renamed = (struct ids_renamed){a, b};

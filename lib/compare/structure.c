@@ -5,6 +5,7 @@
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
 #include "lib/compare/element_types.h"
+#include "lib/compare/recomputed.h"
 #include "lib/compare/renumbered.h"
 #include "lib/compare/sums.h"
 #include "lib/hlo/scope.h"
@@ -63,9 +64,25 @@ static const struct ids_table *table_of(const struct making *making, int side, c
     return ids_report_find_table(making->sides[side]->runs[0].report, id);
 }
 
+/* "5 programs: jit__mean, jit_tanh, jit_sub, ..." */
+static int tell_op_by_op(struct making *making, const struct ids_program_change *change) {
+    const char *parts = ids_report_text(making->texts, "%zu programs: %s", change->part_count, change->parts);
+    return add(making, (struct ids_structure_row){"jit", change->function, change->side ? parts : change->name,
+                                                  change->side ? change->name : parts, (double)change->part_count, 0});
+}
+
+static int is_op_by_op(const struct making *making, int side, const char *name) {
+    const struct ids_program_change *change = ids_programs_change_of(&making->structure->programs, side, name);
+    return change && change->part_count;
+}
+
 static int look_at_programs(struct making *making) {
     const struct ids_table *modules[] = {table_of(making, 0, "modules"), table_of(making, 1, "modules")};
-    int failed = 0;
+    struct ids_programs *programs = &making->structure->programs;
+    int failed = ids_programs_find(making->sides[0], making->sides[1], making->ops, making->texts, programs);
+    for (size_t i = 0; i < programs->count && !failed; i++) {
+        if (programs->at[i].part_count) failed = tell_op_by_op(making, &programs->at[i]);
+    }
     for (size_t i = 0; i < making->ops->renamed_count && !failed; i++) {
         const struct ids_renamed *renamed = &making->ops->renamed[i];
         failed = add(making, (struct ids_structure_row){"renamed", NULL, renamed->a, renamed->b, 1, 0});
@@ -73,7 +90,7 @@ static int look_at_programs(struct making *making) {
     for (int side = 0; side < 2; side++) {
         for (size_t row = 0; modules[side] && row < modules[side]->row_count && !failed; row++) {
             const char *name = ids_table_text(modules[side], row, "name");
-            if (!*name || has_program(modules[!side], name)) continue;
+            if (!*name || has_program(modules[!side], name) || is_op_by_op(making, side, name)) continue;
             size_t count = count_of_program(modules[side], row, name);
             if (count < count_of_program(modules[side], 0, name)) continue; /* told */
             if (side ? is_new_name(making->ops, name) : ids_matches_program_in_b(making->ops, name) != name) continue;
@@ -185,6 +202,16 @@ static void compare_argument(struct making *making, const char *what, const char
         making->unlike_arguments++;
 }
 
+/* What is computed again is said of the layer that most of it is in. */
+static int place_of(struct making *making, const struct fact *fact, const char **ret_place) {
+    *ret_place = fact->module;
+    if (strcmp(fact->what, "remat") != 0) return 0;
+    const char *layer = NULL;
+    int failed = ids_recomputed_layer(making->ops, fact->module, making->texts, &layer);
+    if (layer) *ret_place = layer;
+    return failed;
+}
+
 /* `b` is NULL, the same fact, or its counterpart. What many instructions say is said of the program. */
 static int tell_fact(struct making *making, const struct fact *a, const struct fact *b) {
     const struct fact *any = a ? a : b;
@@ -193,8 +220,10 @@ static int tell_fact(struct making *making, const struct fact *a, const struct f
     const char *text_a = a ? a->text[0] : NULL, *text_b = b ? b->text[1] : NULL;
     compare_argument(making, any->what, text_a, text_b);
     int is_one = is_of_argument(any->what) || fmax(before, after) <= 1;
+    const char *place;
+    if (place_of(making, any, &place)) return -1;
     return add(making,
-               (struct ids_structure_row){any->what, is_one && *any->where ? any->where : any->module,
+               (struct ids_structure_row){any->what, is_one && *any->where ? any->where : place,
                                           text_a ? with_count(making, text_a, before) : NULL,
                                           text_b ? with_count(making, text_b, after) : NULL, fmax(before, after), 0});
 }
@@ -363,6 +392,7 @@ static void take_pair(struct scope *scope, const struct ids_match *match, double
 static int gather_scopes(struct making *making, struct scopes *scopes) {
     for (size_t i = 0; i < making->ops->count; i++) {
         const struct ids_match *match = &making->ops->at[i];
+        if (ids_programs_change_of_match(&making->structure->programs, match)) continue; /* its program is told */
         struct scope *scope = scope_of(making, scopes, match);
         if (!scope) return -1;
         double time_ps = fmax(match->a ? match->a->time_ps : 0, match->b ? match->b->time_ps : 0);
@@ -526,5 +556,6 @@ int ids_structure_make(const struct ids_side *a, const struct ids_side *b, const
 
 void ids_structure_done(struct ids_structure *structure) {
     free(structure->at);
+    ids_programs_done(&structure->programs);
     *structure = (struct ids_structure){0};
 }

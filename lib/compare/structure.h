@@ -7,12 +7,13 @@
 #ifndef IDS_LIB_COMPARE_STRUCTURE_H
 #define IDS_LIB_COMPARE_STRUCTURE_H
 
+#include "lib/compare/programs.h"
 #include "lib/compare/shape_change.h"
 
 struct ids_structure_row {
     const char
-        *what; /* "shape", "batch", "element_type", "dimension", "ops", "executions", "program", "renamed", "renumbered"
-                * or one of program_facts' */
+        *what; /* "shape", "batch", "element_type", "dimension", "ops", "executions", "program", "jit", "renamed",
+                * "renumbered" or one of program_facts' */
     const char *where;  /* a scope, an argument, a program; NULL: not known */
     const char *before; /* NULL: there was none */
     const char *after;  /* NULL: there is none */
@@ -27,6 +28,7 @@ struct ids_structure {
     struct ids_shape_change like; /* how */
     struct ids_dimension_change dimensions[IDS_DIMENSIONS_MOST]; /* where not all changed alike */
     size_t dimension_count;
+    struct ids_programs programs; /* that one side alone has; none of a slice */
 };
 
 /* `of_programs`: with what the programs say as a whole, else of the matched ops alone. Texts live in `texts` or the

@@ -72,7 +72,7 @@ CASES = {
     'an op became three in another scope': (SOFTMAX, FLASH, 'work.compute', r'^attention: 1 op replaced by 3', 34, 'attention/flash', {}),
     'an argument is donated': (KEPT, GIVEN, 'work.compute', r'copy\.1 .*, gone: state is donated', -40, 'donated state', {}),
     'an argument is not donated': (GIVEN, KEPT, 'work.compute', r'copy\.1 .*, new: state is no longer donated', 40, 'donated state', {}),
-    'a loop computes again': (BASE + LOOP, BASE + AGAIN, 'work.compute', r'^layers: 2 ops added, and [2-6] unchanged ops beside them', None, 'layers', {}),
+    'a loop computes again': (BASE + LOOP, BASE + AGAIN, 'work.compute', r'^layers: recomputed in the backward pass \(remat\): 2 ops added, and [2-6] unchanged ops beside them', None, 'layers', {}),
     'the batch is twice as large': (BASE, training(us=80, rows=128), 'work.compute', 'batch', 540, 'batch', {}),
     'bf16': (BASE, training(us=24, dtype='bf16'), 'work.compute', r'bf16', -216, r'f32\S* .*bf16', {}),
     'a layer more': (BASE, training(5), 'work.compute', 'layer4', 130, 'layer4', {}),
