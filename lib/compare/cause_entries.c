@@ -194,6 +194,14 @@ static int gather(struct ids_entries *entries) {
 
 /* ---- putting together ---- */
 
+void ids_entry_empty(const struct ids_entries *entries, struct ids_entry *entry) {
+    entry->cause.a_ps = entry->cause.b_ps = entry->cause.change_ps = 0;
+    for (int side = 0; side < 2; side++) {
+        entry->variance[side] = entry->own_ps[side] = 0;
+        memset(entry->by_run[side], 0, entries->sides[side]->recording_count * sizeof *entry->by_run[side]);
+    }
+}
+
 void ids_entry_add_times(const struct ids_entries *entries, struct ids_entry *whole, const struct ids_entry *part) {
     whole->cause.a_ps += part->cause.a_ps;
     whole->cause.b_ps += part->cause.b_ps;
@@ -223,7 +231,8 @@ int ids_entries_make(const struct ids_side *a, const struct ids_side *b, const s
                                         .options = options,
                                         .texts = texts,
                                         .step_ps = {step_ps[0], step_ps[1]},
-                                        .even = 1};
+                                        .even = 1,
+                                        .load = 1};
     return gather(ret_entries);
 }
 

@@ -31,6 +31,7 @@ struct ids_entries {
     struct ids_report *texts;
     double step_ps[2]; /* of each side */
     double even;       /* the factor by which all ops became longer alike; 1 */
+    double load;       /* by how much the machine's load makes computing longer (ids_cores_factor); 1 */
     /* Of one recording a side: by which share of its time (a standard deviation) what both do alike differs in another
      * one. 0: not known. */
     struct ids_machine_spread {
@@ -52,6 +53,8 @@ void ids_entries_done(struct ids_entries *entries);
 
 /* A new, empty one; NULL when memory ran out. Entries move. */
 struct ids_entry *ids_entries_add(struct ids_entries *entries);
+/* Of one that stands for a question: no time, in no recording. */
+void ids_entry_empty(const struct ids_entries *entries, struct ids_entry *entry);
 /* Adds the times of a part and what they vary by. */
 void ids_entry_add_times(const struct ids_entries *entries, struct ids_entry *whole, const struct ids_entry *part);
 /* The same with its change, and the part is gone. */

@@ -51,8 +51,9 @@ static int is_like_others(const struct ids_entries *entries, const struct ids_en
     return !ids_cause_is_fact(cause) && !ids_cause_is_python(cause) && cause->is_in_a && cause->is_in_b;
 }
 
-static int is_machine_asked(const struct ids_entries *entries) {
-    return !entries->sides[0]->by_run && !(entries->options->noise > 0);
+int ids_entries_find_machine_spread(struct ids_entries *entries) {
+    int is_asked = !entries->sides[0]->by_run && !(entries->options->noise > 0);
+    return is_asked ? ids_find_machine_spread(entries) : 0;
 }
 
 static void set_interval(const struct ids_entries *entries, struct ids_entry *entry, struct ids_variation spread) {
@@ -73,7 +74,7 @@ int ids_entries_find_intervals(struct ids_entries *entries) {
         if (is_like_others(entries, &entries->at[i])) spreads[i] = spread_of(entries, &entries->at[i]);
     }
     if (!failed) failed = ids_shrink(spreads, entries->count);
-    if (!failed && is_machine_asked(entries)) failed = ids_find_machine_spread(entries);
+    if (!failed) failed = ids_entries_find_machine_spread(entries);
     for (size_t i = 0; i < entries->count && !failed; i++) {
         struct ids_entry *entry = &entries->at[i];
         if (entry->is_gone) continue;

@@ -2,6 +2,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/vec.h"
 #include "lib/compare/cause_groups.h"
+#include "lib/compare/cause_intervals.h"
 #include "lib/hlo/scope.h"
 
 #include <math.h>
@@ -431,12 +432,30 @@ static int is_beside(const struct ids_entry *entry) {
            ids_entry_is_shared(entry);
 }
 
-/* What the others in the scopes gave each other, or took: it cancels, or it is less than what is new there. */
-static int takes_in(const struct groups *groups, const struct group *group) {
+/* What the others in the scopes gave each other, or took: it cancels, or it is less than what is new there. Where the
+ * machine's load is another one, that made what they take. */
+static int may_take_in(const struct groups *groups, const struct group *group) {
     const struct ids_entry *whole = &groups->entries->at[group->whole];
     double own = fmax(whole->own_ps[0], whole->own_ps[1]), net = fabs(group->net_ps);
-    if (own < OF_SCOPE * (own + group->own_ps)) return 0;
+    if (group->is_gone || groups->entries->load != 1 || own < OF_SCOPE * (own + group->own_ps)) return 0;
     return net < group->gross_ps / 2 || net <= own;
+}
+
+/* With the others a change is no larger than without them, or it is sure. */
+static int is_plausible(const struct groups *groups, size_t number, struct ids_entry *together) {
+    const struct ids_entries *entries = groups->entries;
+    const struct group *group = &groups->at[number - 1];
+    double own = cause_of(groups, group)->change_ps, change = own + group->net_ps;
+    if (fabs(change) <= fabs(own)) return 1;
+    ids_entry_empty(entries, together);
+    together->cause.kind = IDS_CAUSE_SCOPE;
+    ids_entry_add_times(entries, together, &entries->at[group->whole]);
+    for (size_t i = 0; i < entries->count; i++) {
+        if (groups->places[i].group == number) ids_entry_add_times(entries, together, &entries->at[i]);
+    }
+    together->cause.change_ps = change;
+    ids_entry_find_interval(entries, together);
+    return !together->cause.interval.known || ids_interval_excludes_zero(&together->cause.interval);
 }
 
 static void take_in(struct groups *groups, struct group *group, struct ids_entry *entry) {
@@ -449,9 +468,12 @@ static void take_in(struct groups *groups, struct group *group, struct ids_entry
     ids_entry_put_into(groups->entries, &groups->entries->at[group->whole], entry);
 }
 
-static void join_beside(struct groups *groups) {
+static int join_beside(struct groups *groups) {
     struct ids_entries *entries = groups->entries;
-    for (size_t i = 0; i < entries->count; i++) {
+    size_t scratch = entries->count;
+    if (!ids_entries_add(entries) || ids_entries_find_machine_spread(entries)) return -1;
+    entries->at[scratch].is_gone = 1;
+    for (size_t i = 0; i < scratch; i++) {
         const struct ids_entry *entry = &entries->at[i];
         size_t number = is_beside(entry) ? group_around(groups, i) : 0;
         groups->places[i].group = number;
@@ -462,11 +484,13 @@ static void join_beside(struct groups *groups) {
         group->own_ps += fmax(entry->own_ps[0], entry->own_ps[1]);
     }
     for (size_t i = 0; i < groups->count; i++)
-        groups->at[i].takes_in = !groups->at[i].is_gone && takes_in(groups, &groups->at[i]);
-    for (size_t i = 0; i < entries->count; i++) {
+        groups->at[i].takes_in =
+            may_take_in(groups, &groups->at[i]) && is_plausible(groups, i + 1, &entries->at[scratch]);
+    for (size_t i = 0; i < scratch; i++) {
         struct group *group = groups->places[i].group ? &groups->at[groups->places[i].group - 1] : NULL;
         if (group && group->takes_in) take_in(groups, group, &entries->at[i]);
     }
+    return 0;
 }
 
 /* ---- siblings ---- */
@@ -573,7 +597,7 @@ static void join_made(struct groups *groups) {
 }
 
 int ids_group_structure(struct ids_entries *entries) {
-    struct groups groups = {.entries = entries, .places = calloc(entries->count + 1, sizeof *groups.places)};
+    struct groups groups = {.entries = entries, .places = calloc(entries->count + 2, sizeof *groups.places)};
     int failed = !groups.places;
     for (size_t i = 0; i < entries->count && !failed; i++) {
         if (is_of_op(&entries->at[i])) groups.places[i] = place_of(entries, &entries->at[i]);
@@ -584,8 +608,7 @@ int ids_group_structure(struct ids_entries *entries) {
         failed = join_replaced(&groups);
     }
     if (!failed) {
-        join_beside(&groups);
-        failed = fold_siblings(&groups);
+        failed = join_beside(&groups) || fold_siblings(&groups);
     }
     if (!failed) join_made(&groups);
     free(groups.places);

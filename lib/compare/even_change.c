@@ -40,9 +40,26 @@ int ids_even_is_of_load(double factor, double expected) {
     return expected != 1 && log(factor) / log(expected) >= 0.5;
 }
 
-static double of_load(double factor, double expected) {
-    if (!ids_even_is_of_load(factor, expected)) return 1;
-    return fabs(log(factor)) < fabs(log(expected)) ? factor : expected;
+/* Of all but the one that changed most, whose change may be its own. */
+static double ratio_together(const struct ids_even_pair *at, size_t count) {
+    double a = 0, b = 0;
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (fabs(at[i].b_ps - at[i].a_ps) > fabs(at[most].b_ps - at[most].a_ps)) most = i;
+        a += at[i].a_ps;
+        b += at[i].b_ps;
+    }
+    return (b - at[most].b_ps) / (a - at[most].a_ps);
+}
+
+/* What the load makes of the middle op; where it made some ops much longer and others not, of all together. */
+static double of_load(double median, double together, double expected) {
+    const double shown[] = {median, together};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        if (ids_even_is_of_load(shown[i], expected))
+            return fabs(log(shown[i])) < fabs(log(expected)) ? shown[i] : expected;
+    }
+    return 1;
 }
 
 double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold, double expected) {
@@ -56,6 +73,6 @@ double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold,
     if (large < OPS_LEAST || most > OP_MOST * whole) return 1;
     double factor = median_ratio(at, count, whole);
     for (size_t i = 0; i < count; i++) alike += is_alike(&at[i], factor) ? shared(&at[i]) : 0;
-    if (fmax(factor, 1 / factor) - 1 < threshold) return 1;
-    return alike >= ALIKE * whole ? factor : of_load(factor, expected);
+    if (alike < ALIKE * whole) factor = of_load(factor, ratio_together(at, count), expected);
+    return fmax(factor, 1 / factor) - 1 < threshold ? 1 : factor;
 }

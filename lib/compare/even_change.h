@@ -17,7 +17,8 @@ struct ids_even_pair {
  * where three quarters of the time are not within half of that of it (or two errors), or where there are too few ops to
  * tell: a single one's change is its own. `expected`: what the machine's load makes of all (ids_cores_factor), 1 where
  * nothing is known of it. Ops lack cores at other moments and need not change alike; so where the median shows half of
- * it, it is the factor, up to what the load explains. Sorts `at`. */
+ * it, or else all ops together without the one that changed most, that is the factor, up to what the load explains.
+ * Sorts `at`. */
 double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold, double expected);
 
 /* Whether a factor is what the machine's load makes expected: half of it or more. */

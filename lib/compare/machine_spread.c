@@ -45,6 +45,7 @@ int ids_find_machine_spread(struct ids_entries *entries) {
     double work = 0;
     size_t count = 0;
     if (!changes) return -1;
+    entries->machine_spread = (struct ids_machine_spread){0};
     for (size_t i = 0; i < entries->count; i++) {
         const struct ids_cause *cause = &entries->at[i].cause;
         if (ids_entry_is_same_op(&entries->at[i])) work += fmin(cause->a_ps, cause->b_ps);
