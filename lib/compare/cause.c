@@ -71,7 +71,7 @@ double ids_cause_rank(const struct ids_cause *cause, int by_run) {
     if (cause->kind == IDS_CAUSE_OTHERS || cause->kind == IDS_CAUSE_HOST) return 0;
     /* That an op is gone is no chance, but how much time it had may be. */
     double sure = cause->interval.known && change != 0 ? change * change / (change * change + error * error) : 1;
-    int counts_more = ids_cause_is_structural(cause) || ids_cause_has_come_or_gone(cause);
+    int counts_more = (ids_cause_is_structural(cause) && !cause->is_consequence) || ids_cause_has_come_or_gone(cause);
     double all = change * sure + cause->hidden_ps + cause->exposed_ps;
     return counts_more || cause->exposed_ps > 0 ? STRUCTURE_COUNTS * all : all;
 }

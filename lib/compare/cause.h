@@ -51,6 +51,7 @@ struct ids_cause {
     double no_core[2];   /* of one that the machine's load makes: cores.h's share of each side; else 0 */
     double largest_ps;   /* of several ops put together: the change of the one that tells most */
     const char *largest; /* its name */
+    int is_consequence;  /* its ops only have other operands, because others of the program came or went */
     int is_made;         /* ops without a place in the program: the compiler made them (a copy) */
     double rank;         /* what is left of the change after what the spread alone can make of it */
     struct ids_interval interval; /* of change_ps */
@@ -68,7 +69,7 @@ int ids_cause_is_fact(const struct ids_cause *cause);
 
 /* What is left of a change after what the spread alone can make of it: c³ / (c² + e²) of a change c whose error e is
  * three standard errors. (Over the steps of one recording it is one: what a single step cost was there.) What the
- * program itself says counts half as much again: where ops came or were replaced others became slower for it, which
+ * program itself says counts half as much again (ops that only have other operands, where others came, do not): where ops came or were replaced others became slower for it, which
  * share the cores, the memory and its cache with them; where they are seen to, that time counts too. So does what a
  * wait keeps the device from. Many small ones put together are no cause: 0. */
 double ids_cause_rank(const struct ids_cause *cause, int by_run);

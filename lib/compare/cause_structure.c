@@ -3,6 +3,7 @@
 #include "lib/base/vec.h"
 #include "lib/compare/cause_groups.h"
 #include "lib/compare/cause_intervals.h"
+#include "lib/compare/sums.h"
 #include "lib/hlo/scope.h"
 
 #include <math.h>
@@ -60,8 +61,7 @@ static int is_asked(const struct ids_entry *entry) {
 
 /* 2: with a shape that says how; 1: one array of a tuple is another one. */
 static int is_reshaped(const struct ids_cause *cause) {
-    struct ids_shape_change unused;
-    if (!cause->match || !ids_shape_change(cause->match->a->shape, cause->match->b->shape, &unused)) return 0;
+    if (!cause->match || !ids_shapes_are_comparable(cause->match->a->shape, cause->match->b->shape)) return 0;
     return *cause->match->b->shape == '(' ? 1 : 2;
 }
 
@@ -565,12 +565,27 @@ static int has_come_or_gone(const struct groups *groups, const struct group *gro
     return cause_of(groups, group)->added + cause_of(groups, group)->removed > 0;
 }
 
-/* The one other group of the same program; NULL: there are several. `strict`: where ops came or went. */
-static struct group *only_other(struct groups *groups, const struct group *made, int strict) {
+/* Which groups of a program are asked whether they are the only one: all, those where ops came or went, those of scopes
+ * whose types are said to be others. */
+enum asked { ALL, COME_OR_GONE, OF_OTHER_TYPES };
+
+static int has_other_types(const struct groups *groups, const struct group *group) {
+    const struct ids_structure *structure = groups->entries->structure;
+    for (size_t i = 0; i < structure->count && group->is_scope; i++) {
+        const struct ids_structure_row *row = &structure->at[i];
+        if (!strcmp(row->what, "element_type") && row->where && !strcmp(row->where, group->scope)) return 1;
+    }
+    return 0;
+}
+
+/* The one other group of the same program; NULL: there are several. */
+static struct group *only_other(struct groups *groups, const struct group *made, enum asked asked) {
     struct group *only = NULL;
     for (size_t i = 0; i < groups->count; i++) {
         struct group *other = &groups->at[i];
-        if (other->is_gone || other->is_made || (strict && !has_come_or_gone(groups, other))) continue;
+        if (other->is_gone || other->is_made) continue;
+        if (asked == COME_OR_GONE && !has_come_or_gone(groups, other)) continue;
+        if (asked == OF_OTHER_TYPES && !has_other_types(groups, other)) continue;
         if (strcmp(cause_of(groups, made)->account, cause_of(groups, other)->account) != 0) continue;
         if (strcmp(module_of(groups, made), module_of(groups, other)) != 0) continue;
         if (only) return NULL;
@@ -582,17 +597,34 @@ static struct group *only_other(struct groups *groups, const struct group *made,
 /* Copies, conversions and the like, which the compiler made for the one thing that the program does otherwise. Where
  * ops only read other operands or layouts, that is a consequence too. */
 static void join_made(struct groups *groups) {
+    static const enum asked questions[] = {ALL, COME_OR_GONE, OF_OTHER_TYPES};
     for (size_t i = 0; i < groups->count; i++) {
-        struct group *made = &groups->at[i];
+        struct group *made = &groups->at[i], *only = NULL;
         if (!made->is_made || made->is_gone) continue;
-        struct group *only = only_other(groups, made, 0);
-        if (!only) only = only_other(groups, made, 1);
+        for (size_t q = 0; q < sizeof questions / sizeof *questions && !only; q++)
+            only = only_other(groups, made, questions[q]);
         if (!only) continue;
         struct ids_cause *cause = cause_of(groups, only);
         int is_one = cause->kind == IDS_CAUSE_OP;
         put_into(groups->entries, only->whole, made->whole, is_one ? IDS_CAUSE_SCOPE : cause->kind,
                  is_one ? only->scope : cause->culprit);
         made->is_gone = 1;
+    }
+}
+
+/* Where ops of the program came or went, those that only compute with other operands are a consequence. */
+static void find_consequences(struct groups *groups) {
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct group *group = &groups->at[i];
+        struct ids_cause *cause = group->is_gone ? NULL : cause_of(groups, group);
+        if (!cause || has_come_or_gone(groups, group) || group->is_dimension || is_reshaped(cause)) continue;
+        if (!ids_is_as_often(cause->match->a->rate, cause->match->b->rate)) continue;
+        for (size_t j = 0; j < groups->count && !cause->is_consequence; j++) {
+            const struct group *other = &groups->at[j];
+            cause->is_consequence = !other->is_gone && has_come_or_gone(groups, other) &&
+                                    !strcmp(cause->account, cause_of(groups, other)->account) &&
+                                    !strcmp(module_of(groups, group), module_of(groups, other));
+        }
     }
 }
 
@@ -607,10 +639,11 @@ int ids_group_structure(struct ids_entries *entries) {
         join_nested(&groups);
         failed = join_replaced(&groups);
     }
+    if (!failed) failed = join_beside(&groups) || fold_siblings(&groups);
     if (!failed) {
-        failed = join_beside(&groups) || fold_siblings(&groups);
+        join_made(&groups);
+        find_consequences(&groups);
     }
-    if (!failed) join_made(&groups);
     free(groups.places);
     free(groups.at);
     ids_keymap_done(&groups.numbers);

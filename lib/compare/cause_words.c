@@ -1,6 +1,7 @@
 #include "lib/compare/cause_words.h"
 
 #include "lib/base/counted.h"
+#include "lib/compare/shape_change.h"
 #include "lib/compare/sums.h"
 #include "lib/hlo/scope.h"
 
@@ -105,7 +106,8 @@ static const char *group_text(struct ids_report *texts, const struct ids_cause *
         return ids_report_text(texts, "%s: %s, %.3g \xe2\x86\x92 %.3g executions", who, replaced, match->a->rate,
                                match->b->rate);
     const char *text = ids_report_text(texts, "%s: %s", who, replaced);
-    return match && is_other(match->a->shape, match->b->shape) ? shapes_text(texts, match, text, ", ") : text;
+    return match && ids_shapes_are_comparable(match->a->shape, match->b->shape) ? shapes_text(texts, match, text, ", ")
+                                                                                : text;
 }
 
 /* A copy that went where an argument's memory may now take the result, or that came where it no longer may. */

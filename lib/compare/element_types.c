@@ -92,12 +92,17 @@ static int take(struct finding *finding, const struct ids_match *match) {
     return 0;
 }
 
-/* The one scope of a program in which ops came or went; NULL: there is none, or several. */
-static const struct layer *only_scope(const struct finding *finding, const char *module) {
+static int has_other_types(const struct layer *layer) {
+    return layer->types[0] && layer->types[1] && layer->types[0] != layer->types[1];
+}
+
+/* The one scope of a program in which ops came or went, or whose types are others; NULL: there is none, or several. */
+static const struct layer *only_scope(const struct finding *finding, const char *module, int by_types) {
     const struct layer *only = NULL;
     for (size_t i = 0; i < finding->count; i++) {
         const struct layer *layer = &finding->layers[i];
-        if (!layer->is_scope || !layer->has_other_ops || strcmp(layer->module, module) != 0) continue;
+        if (!layer->is_scope || strcmp(layer->module, module) != 0) continue;
+        if (by_types ? !has_other_types(layer) : !layer->has_other_ops) continue;
         if (only) return NULL;
         only = layer;
     }
@@ -118,7 +123,8 @@ static const char *list_of(const struct finding *finding, const struct layer *la
 }
 
 static struct ids_types_change change_of(const struct finding *finding, const struct layer *layer) {
-    const struct layer *only = layer->is_scope ? NULL : only_scope(finding, layer->module);
+    const struct layer *only = layer->is_scope ? NULL : only_scope(finding, layer->module, 0);
+    if (!only && !layer->is_scope) only = only_scope(finding, layer->module, 1);
     uint32_t other = layer->types[0] ^ layer->types[1];
     struct ids_types_change change = {.where = only ? only->name : layer->name,
                                       .before = list_of(finding, layer, 0),
@@ -127,6 +133,17 @@ static struct ids_types_change change_of(const struct finding *finding, const st
         if (other >> i & 1) change.count += layer->counts[i];
     }
     return change;
+}
+
+/* Of the layer itself, and of what the compiler made for it. */
+static struct ids_types_change *same_change(struct ids_types_change *changes, size_t count,
+                                            const struct ids_types_change *change) {
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(changes[i].where, change->where) && !strcmp(changes[i].before, change->before) &&
+            !strcmp(changes[i].after, change->after))
+            return &changes[i];
+    }
+    return NULL;
 }
 
 int ids_types_changes(const struct ids_matches *ops, struct ids_report *texts, struct ids_types_change **ret_changes,
@@ -139,10 +156,15 @@ int ids_types_changes(const struct ids_matches *ops, struct ids_report *texts, s
     for (size_t i = 0; i < ops->count && !failed; i++) failed = take(&finding, &ops->at[i]);
     for (size_t i = 0; i < finding.count && !failed; i++) {
         const struct layer *layer = &finding.layers[i];
-        if (!layer->types[0] || !layer->types[1] || layer->types[0] == layer->types[1]) continue;
+        if (!has_other_types(layer)) continue;
+        struct ids_types_change own = change_of(&finding, layer), *same = same_change(changes, *ret_count, &own);
+        if (same) {
+            same->count += own.count;
+            continue;
+        }
         struct ids_types_change *change = IDS_PUSH(changes, *ret_count, room);
         failed = !change;
-        if (change) *change = change_of(&finding, layer);
+        if (change) *change = own;
     }
     free(finding.layers);
     ids_keymap_done(&finding.numbers);

@@ -12,7 +12,8 @@ struct ids_types_change {
 };
 
 /* Types of the arrays that ops make, without those of indices and masks. Of layers that both sides have; an op that the
- * compiler made (a conversion) counts to the one scope of its program in which ops came or went, if there is one alone.
+ * compiler made (a conversion) counts to the one scope of its program in which ops came or went, if there is one alone,
+ * else to the one whose types are others.
  * Texts live in `texts`, the changes until they are freed. 0, or -1 when memory ran out. */
 int ids_types_changes(const struct ids_matches *ops, struct ids_report *texts, struct ids_types_change **ret_changes,
                       size_t *ret_count);

@@ -43,6 +43,18 @@ int ids_shape_change(const char *a, const char *b, struct ids_shape_change *ret_
     return 1;
 }
 
+static size_t commas_in(const char *shape) {
+    size_t count = 0;
+    for (size_t length = strcspn(shape, "]"), i = 0; i < length; i++) count += shape[i] == ',';
+    return count;
+}
+
+int ids_shapes_are_comparable(const char *a, const char *b) {
+    if (!*a || !*b || !strcmp(a, b)) return 0;
+    if (*a == '(' || *b == '(') return *a == *b;
+    return commas_in(a) == commas_in(b) && !strstr(a, "[]") == !strstr(b, "[]");
+}
+
 int ids_shape_changes_are_alike(const struct ids_shape_change *a, const struct ids_shape_change *b) {
     if (a->kind != b->kind || a->kind == IDS_SHAPE_OTHER) return 0;
     if (a->kind == IDS_SHAPE_ELEMENT) return !strcmp(a->from, b->from) && !strcmp(a->to, b->to);

@@ -20,12 +20,15 @@ struct ids_shape_change {
 
 /* Of shapes as HLO text writes them; of tuples the first part counts. 0 where they are equal or one is not known. */
 int ids_shape_change(const char *a, const char *b, struct ids_shape_change *ret_change);
+/* They differ, and have as many dimensions each (of tuples arrays): of ops that stand at one place, an array of another
+ * rank is another array. */
+int ids_shapes_are_comparable(const char *a, const char *b);
 /* Leading dimensions are alike where they changed by the same factor: a batch of 8 sequences of 16 has 128 tokens. */
 int ids_shape_changes_are_alike(const struct ids_shape_change *a, const struct ids_shape_change *b);
-/* "f32 to bf16", "batch x2 (8 to 16)". */
 /* Two shapes for people, which live in `texts` where they are not whole: of tuples the first part that differs, or how
  * many parts they have. */
 void ids_shapes_told(struct ids_report *texts, const char **a, const char **b);
+/* "f32 to bf16", "batch x2 (8 to 16)". */
 enum { IDS_SHAPE_CHANGE_TEXT = 128 };
 void ids_shape_change_text(const struct ids_shape_change *change, char text[IDS_SHAPE_CHANGE_TEXT]);
 

@@ -7,6 +7,7 @@
 #include "lib/compare/element_types.h"
 #include "lib/compare/recomputed.h"
 #include "lib/compare/renumbered.h"
+#include "lib/compare/scope_of_most.h"
 #include "lib/compare/sums.h"
 #include "lib/hlo/scope.h"
 
@@ -506,11 +507,39 @@ static size_t like_change_of(const struct making *making, struct ids_shape_chang
     return alike;
 }
 
-/* Where all shapes changed alike that is one thing, which the rows of single scopes would hide. */
+/* Ops that both sides have with the same shape are so many times those that have another type of elements: then that
+ * is one layer's, and not the program's. */
+enum { UNCHANGED_LEAST = 2 };
+
+static int find_layer_of_type(const struct making *making, const struct ids_shape_change *type,
+                              const char **ret_layer) {
+    const struct ids_matches *ops = making->ops;
+    struct ids_placed_op *placed = calloc(ops->count + 1, sizeof *placed);
+    size_t count = 0, unchanged = 0;
+    *ret_layer = NULL;
+    if (!placed) return -1;
+    for (size_t i = 0; i < ops->count; i++) {
+        const struct ids_match *match = &ops->at[i];
+        struct ids_shape_change change;
+        if (!match->a || !match->b) continue;
+        unchanged += *match->a->shape && !strcmp(match->a->shape, match->b->shape);
+        if (ids_shape_change(match->a->shape, match->b->shape, &change) && ids_shape_changes_are_alike(&change, type))
+            placed[count++] = (struct ids_placed_op){match->b->op_name, 1};
+    }
+    int failed = unchanged >= UNCHANGED_LEAST * count && ids_scope_of_most(placed, count, making->texts, ret_layer);
+    free(placed);
+    return failed;
+}
+
+/* Where all shapes changed alike that is one thing, which the rows of single scopes would hide. Types of one layer are
+ * told by tell_types. */
 static int tell_like_change(struct making *making) {
     struct ids_structure *structure = making->structure;
     struct ids_shape_change change;
+    const char *layer = NULL;
     size_t alike = like_change_of(making, &change);
+    if (alike && change.kind == IDS_SHAPE_ELEMENT && find_layer_of_type(making, &change, &layer)) return -1;
+    if (layer) alike = 0;
     if (alike) {
         structure->like = change;
         structure->like_count = alike;
