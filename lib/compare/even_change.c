@@ -52,14 +52,15 @@ static double ratio_together(const struct ids_even_pair *at, size_t count) {
     return (b - at[most].b_ps) / (a - at[most].a_ps);
 }
 
-/* What the load makes of the middle op; where it made some ops much longer and others not, of all together. */
+/* What the load makes of the middle op; where it made some ops much longer and others not, of all together. These must
+ * show more of it, because a few ops move them. */
+#define TOGETHER 0.65
+
 static double of_load(double median, double together, double expected) {
-    const double shown[] = {median, together};
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        if (ids_even_is_of_load(shown[i], expected))
-            return fabs(log(shown[i])) < fabs(log(expected)) ? shown[i] : expected;
-    }
-    return 1;
+    double shown = ids_even_is_of_load(median, expected)                        ? median
+                   : expected != 1 && log(together) / log(expected) >= TOGETHER ? together
+                                                                                : 1;
+    return fabs(log(shown)) < fabs(log(expected)) ? shown : expected;
 }
 
 double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold, double expected) {

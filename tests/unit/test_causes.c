@@ -127,6 +127,15 @@ START_TEST(even_changes) {
     ck_assert_double_eq(ids_even_factor(busy, 5, 0.01, 0.5), 1); /* nor what goes the other way */
     for (int i = 0; i < 5; i++) busy[i] = (struct ids_even_pair){busy[i].b_ps, busy[i].a_ps, 0};
     ck_assert_double_eq_tol(ids_even_factor(busy, 5, 0.01, 1 / 1.5), 1 / 1.5, 1e-12);
+    /* where some ops lacked cores for long and the middle one did not, all together show it, without the largest */
+    struct ids_even_pair some[] = {{10, 10, 0}, {10, 11, 0}, {10, 12, 0}, {10, 80, 0}, {10, 90, 0}};
+    ck_assert_double_eq_tol(ids_even_factor(some, 5, 0.01, 3), 2.825, 1e-12);
+    ck_assert_double_eq_tol(ids_even_factor(some, 5, 0.01, 2), 2, 1e-12);
+    ck_assert_double_eq(ids_even_factor(some, 5, 0.01, 6), 1); /* that is too little of it */
+    for (int i = 0; i < 5; i++) some[i] = (struct ids_even_pair){some[i].b_ps, some[i].a_ps, 0};
+    ck_assert_double_eq_tol(ids_even_factor(some, 5, 0.01, 1 / 3.), 1 / 2.825, 1e-12);
+    struct ids_even_pair largest[] = {{10, 10, 0}, {10, 11, 0}, {10, 12, 0}, {10, 12, 0}, {10, 90, 0}};
+    ck_assert_double_eq(ids_even_factor(largest, 5, 0.01, 3), 1); /* its change is its own */
     ck_assert_double_eq_tol(ids_cores_factor(0.2, 0.6), 2, 1e-12);
     ck_assert_double_eq_tol(ids_cores_factor(0.6, 0.2), 0.5, 1e-12);
     ck_assert_double_eq(ids_cores_factor(0.5, 0.55), 1); /* a tenth more */
