@@ -32,6 +32,7 @@ struct ids_entries {
     double step_ps[2]; /* of each side */
     double even;       /* the factor by which all ops became longer alike; 1 */
     double load;       /* by how much the machine's load makes computing longer (ids_cores_factor); 1 */
+    double no_core;    /* ids_side_no_core of the side that has more of it; NAN */
     /* Of one recording a side: by which share of its time (a standard deviation) what both do alike differs in another
      * one. 0: not known. */
     struct ids_machine_spread {

@@ -74,6 +74,7 @@ int ids_group_even(struct ids_entries *entries) {
     double factor = 1, expected = ids_cores_factor(no_core[0], no_core[1]);
     size_t count = entries->count;
     entries->load = expected;
+    entries->no_core = fmax(no_core[0], no_core[1]);
     if (!ids_entries_add(entries)) return -1;
     struct ids_entry *even = &entries->at[count];
     even->is_gone = 1;

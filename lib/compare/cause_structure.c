@@ -473,6 +473,7 @@ static int join_beside(struct groups *groups) {
     size_t scratch = entries->count;
     if (!ids_entries_add(entries) || ids_entries_find_machine_spread(entries)) return -1;
     entries->at[scratch].is_gone = 1;
+    entries->at[scratch].cause.account = ids_account_id(IDS_WORK_COMPUTE);
     for (size_t i = 0; i < scratch; i++) {
         const struct ids_entry *entry = &entries->at[i];
         size_t number = is_beside(entry) ? group_around(groups, i) : 0;

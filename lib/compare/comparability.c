@@ -476,7 +476,6 @@ static void compare_steps(struct looking *looking) {
 }
 
 static void compare_cores(struct looking *looking) {
-    const double most_of_it = 2.0 / 3;
     const struct ids_side_run *freest = NULL, *busiest = NULL;
     double least = 1, most = 0;
     for (size_t s = 0; s < looking->count; s++) {
@@ -494,7 +493,7 @@ static void compare_cores(struct looking *looking) {
              "the device's threads had no core for %.1f %% of the time in %s, for %.1f %% in %s: what differs may be "
              "the machine's load; record both again, in turns, on a quiet machine",
              100 * most, name_of(busiest), 100 * least, name_of(freest));
-    else if (most >= most_of_it)
+    else if (most >= IDS_CORES_NONE_FREE)
         find(looking, IDS_REMARK_WARNING, "cores",
              "the device's threads had no core for most of the time, up to %.1f %% in %s: times are the machine's more "
              "than the program's; record both again on a quiet machine",

@@ -10,6 +10,8 @@
  * to be told. */
 #define IDS_CORES_LEAST 0.2
 #define IDS_CORES_OTHER 1.25
+/* From this share on others have the cores for most of the time. */
+#define IDS_CORES_NONE_FREE (2.0 / 3)
 
 /* Which part of the time the device's threads had no core though they were ready, as a recording says it; NAN where it
  * does not. */

@@ -1,5 +1,7 @@
 #include "lib/compare/machine_spread.h"
 
+#include "lib/compare/cores.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,12 +73,20 @@ int ids_cause_is_python(const struct ids_cause *cause) {
            !(cause->culprit && !strcmp(cause->culprit, wait_for_core));
 }
 
+/* Where no core is free, which call of the host the device waits for is a race of threads that the whole recording may
+ * share: one side may have most of it by chance. */
+static int is_race(const struct ids_entries *entries, const struct ids_cause *cause) {
+    return !strncmp(cause->account, "host.", 5) && cause->is_in_a && cause->is_in_b &&
+           entries->no_core >= IDS_CORES_NONE_FREE;
+}
+
 /* The standard deviation. The side that has less of it tells how much that was by itself. */
 static double of_machine(const struct ids_entries *entries, const struct ids_entry *entry) {
     const struct ids_cause *cause = &entry->cause;
     int is_of_program = ids_cause_is_python(cause) || ids_cause_is_fact(cause) || ids_cause_has_come_or_gone(cause);
     if (cause->kind == IDS_CAUSE_EVEN || is_of_program) return 0;
-    return entries->machine_spread.share * fmin(time_of(entry, 0), time_of(entry, 1));
+    double a = time_of(entry, 0), b = time_of(entry, 1);
+    return entries->machine_spread.share * (is_race(entries, cause) ? fmax(a, b) : fmin(a, b));
 }
 
 void ids_add_machine_spread(const struct ids_entries *entries, const struct ids_entry *entry,
