@@ -25,6 +25,7 @@ struct group {
     int is_made;       /* its ops have no place in the program: the compiler made them (a copy) */
     int is_gone;       /* it became part of another one */
     int is_dimension;
+    int has_other_types;      /* the program says so of its scope */
     int takes_in;             /* the other ops of its scopes */
     size_t siblings;          /* that it was put together of, with itself ... */
     const char *first, *last; /* ... and by number */
@@ -570,13 +571,16 @@ static int has_come_or_gone(const struct groups *groups, const struct group *gro
  * whose types are said to be others. */
 enum asked { ALL, COME_OR_GONE, OF_OTHER_TYPES };
 
-static int has_other_types(const struct groups *groups, const struct group *group) {
+static void find_other_types(struct groups *groups) {
     const struct ids_structure *structure = groups->entries->structure;
-    for (size_t i = 0; i < structure->count && group->is_scope; i++) {
+    for (size_t i = 0; i < structure->count; i++) {
         const struct ids_structure_row *row = &structure->at[i];
-        if (!strcmp(row->what, "element_type") && row->where && !strcmp(row->where, group->scope)) return 1;
+        if (strcmp(row->what, "element_type") != 0 || !row->where) continue;
+        for (size_t g = 0; g < groups->count; g++) {
+            struct group *group = &groups->at[g];
+            if (group->is_scope && !strcmp(row->where, group->scope)) group->has_other_types = 1;
+        }
     }
-    return 0;
 }
 
 /* The one other group of the same program; NULL: there are several. */
@@ -586,7 +590,7 @@ static struct group *only_other(struct groups *groups, const struct group *made,
         struct group *other = &groups->at[i];
         if (other->is_gone || other->is_made) continue;
         if (asked == COME_OR_GONE && !has_come_or_gone(groups, other)) continue;
-        if (asked == OF_OTHER_TYPES && !has_other_types(groups, other)) continue;
+        if (asked == OF_OTHER_TYPES && !other->has_other_types) continue;
         if (strcmp(cause_of(groups, made)->account, cause_of(groups, other)->account) != 0) continue;
         if (strcmp(module_of(groups, made), module_of(groups, other)) != 0) continue;
         if (only) return NULL;
@@ -599,6 +603,7 @@ static struct group *only_other(struct groups *groups, const struct group *made,
  * ops only read other operands or layouts, that is a consequence too. */
 static void join_made(struct groups *groups) {
     static const enum asked questions[] = {ALL, COME_OR_GONE, OF_OTHER_TYPES};
+    find_other_types(groups);
     for (size_t i = 0; i < groups->count; i++) {
         struct group *made = &groups->at[i], *only = NULL;
         if (!made->is_made || made->is_gone) continue;
@@ -613,20 +618,33 @@ static void join_made(struct groups *groups) {
     }
 }
 
+static uint64_t program_key(const struct groups *groups, const struct group *group) {
+    return ids_entry_key(cause_of(groups, group)->account, module_of(groups, group), NULL);
+}
+
+static int is_other_operands(const struct groups *groups, const struct group *group) {
+    const struct ids_cause *cause = cause_of(groups, group);
+    if (group->is_gone || group->is_dimension || has_come_or_gone(groups, group) || is_reshaped(cause)) return 0;
+    return cause->match && ids_is_as_often(cause->match->a->rate, cause->match->b->rate);
+}
+
 /* Where ops of the program came or went, those that only compute with other operands are a consequence. */
-static void find_consequences(struct groups *groups) {
-    for (size_t i = 0; i < groups->count; i++) {
+static int find_consequences(struct groups *groups) {
+    struct ids_keymap programs = {0}; /* in which ops came or went */
+    int failed = 0;
+    for (size_t i = 0; i < groups->count && !failed; i++) {
         const struct group *group = &groups->at[i];
-        struct ids_cause *cause = group->is_gone ? NULL : cause_of(groups, group);
-        if (!cause || has_come_or_gone(groups, group) || group->is_dimension || is_reshaped(cause)) continue;
-        if (!ids_is_as_often(cause->match->a->rate, cause->match->b->rate)) continue;
-        for (size_t j = 0; j < groups->count && !cause->is_consequence; j++) {
-            const struct group *other = &groups->at[j];
-            cause->is_consequence = !other->is_gone && has_come_or_gone(groups, other) &&
-                                    !strcmp(cause->account, cause_of(groups, other)->account) &&
-                                    !strcmp(module_of(groups, group), module_of(groups, other));
-        }
+        if (!group->is_gone && has_come_or_gone(groups, group))
+            failed = ids_keymap_add(&programs, program_key(groups, group), 1) < 0;
     }
+    for (size_t i = 0; i < groups->count && !failed; i++) {
+        uint64_t unused;
+        if (is_other_operands(groups, &groups->at[i]))
+            cause_of(groups, &groups->at[i])->is_consequence =
+                ids_keymap_get(&programs, program_key(groups, &groups->at[i]), &unused);
+    }
+    ids_keymap_done(&programs);
+    return failed;
 }
 
 int ids_group_structure(struct ids_entries *entries) {
@@ -643,7 +661,7 @@ int ids_group_structure(struct ids_entries *entries) {
     if (!failed) failed = join_beside(&groups) || fold_siblings(&groups);
     if (!failed) {
         join_made(&groups);
-        find_consequences(&groups);
+        failed = find_consequences(&groups);
     }
     free(groups.places);
     free(groups.at);

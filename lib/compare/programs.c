@@ -192,24 +192,13 @@ static size_t number_of(const struct finding *finding, const struct program *pro
     return (size_t)(program - finding->at) + 1;
 }
 
-/* The program's own line, or one of those that do its work. */
-static int is_line_of(const struct finding *finding, const struct program *whole, uint64_t line) {
-    size_t number = number_of(finding, whole);
-    if (is_in(&finding->lines, ids_key_of(number, line))) return 1;
-    for (size_t i = 0; i < finding->alone_count[!whole->side]; i++) {
-        size_t part = finding->alone[!whole->side][i];
-        if (finding->at[part].part_of == number && is_in(&finding->lines, ids_key_of(part + 1, line))) return 1;
-    }
-    return 0;
-}
-
-/* All that is known of its lines. */
+/* All that is known of its lines is the other's, or of what does the work of that. */
 static int has_lines_of(const struct finding *finding, const struct program *part, const struct program *whole) {
     size_t count = 0;
     for (size_t at = part->first; at; at = finding->next[part->side][at - 1]) {
         uint64_t line = item_at(finding, part, at)->line;
         if (!line) continue;
-        if (!is_line_of(finding, whole, line)) return 0;
+        if (!is_in(&finding->lines, ids_key_of(number_of(finding, whole), line))) return 0;
         count++;
     }
     return count > 0;
@@ -228,7 +217,18 @@ static int is_op_or_called(const struct finding *finding, const struct program *
            is_in(&finding->calls, key_in(number_of(finding, whole), function, strlen(function)));
 }
 
-static void find_parts(struct finding *finding, struct program *whole) {
+static int take_part(struct finding *finding, struct program *whole, struct program *part) {
+    size_t number = number_of(finding, whole);
+    part->part_of = number;
+    whole->parts++;
+    for (size_t at = part->first; at; at = finding->next[part->side][at - 1]) {
+        uint64_t line = item_at(finding, part, at)->line;
+        if (line && ids_keymap_add(&finding->lines, ids_key_of(number, line), 1) < 0) return -1;
+    }
+    return 0;
+}
+
+static int find_parts(struct finding *finding, struct program *whole) {
     size_t number = number_of(finding, whole);
     const size_t *alone = finding->alone[!whole->side];
     for (int pass = 0; pass < 2; pass++) { /* whose function launches them, then who stands on the same lines */
@@ -238,15 +238,15 @@ static void find_parts(struct finding *finding, struct program *whole) {
             if (!(pass ? has_lines_of(finding, part, whole) && is_op_or_called(finding, part, whole)
                        : is_launched_in(finding, part, whole)))
                 continue;
-            part->part_of = number;
-            whole->parts++;
+            if (take_part(finding, whole, part)) return -1;
         }
     }
-    if (whole->parts >= PARTS_LEAST) return;
+    if (whole->parts >= PARTS_LEAST) return 0;
     whole->parts = 0;
     for (size_t i = 0; i < finding->alone_count[!whole->side]; i++) {
         if (finding->at[alone[i]].part_of == number) finding->at[alone[i]].part_of = 0;
     }
+    return 0;
 }
 
 /* An op of which nothing says where it is from comes with those of the only function that runs op by op. */
@@ -268,15 +268,16 @@ static void take_placeless(struct finding *finding, int side) {
 }
 
 /* Both ways: a function that is no longer under jit, and one that now is. Nothing is a part of what is one itself. */
-static void find_all_parts(struct finding *finding) {
+static int find_all_parts(struct finding *finding) {
     for (int side = 0; side < 2; side++) {
         for (size_t i = 0; i < finding->alone_count[side]; i++) {
             struct program *whole = &finding->at[finding->alone[side][i]];
-            if (!whole->part_of) find_parts(finding, whole);
+            if (!whole->part_of && find_parts(finding, whole)) return -1;
         }
     }
     take_placeless(finding, 0);
     take_placeless(finding, 1);
+    return 0;
 }
 
 /* ---- what is told ---- */
@@ -322,7 +323,7 @@ int ids_programs_find(const struct ids_side *a, const struct ids_side *b, const 
     *ret_programs = (struct ids_programs){0};
     for (int side = 0; side < 2; side++) finding.next[side] = calloc(ops->count + 1, sizeof *finding.next[side]);
     int failed = !finding.next[0] || !finding.next[1] || gather(&finding);
-    if (!failed) find_all_parts(&finding);
+    if (!failed) failed = find_all_parts(&finding);
     for (size_t i = 0; i < finding.count && !failed; i++) failed = tell(&finding, &finding.at[i], ret_programs);
     free(finding.at);
     for (int side = 0; side < 2; side++) {
