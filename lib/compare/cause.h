@@ -39,12 +39,12 @@ struct ids_cause {
     size_t by_chance;               /* of small ones, those that are not small, but may be chance */
     size_t added, removed, changed; /* of them, those on one side only, and those that compute something else */
     long recomputed;     /* an op is computed again for the backward pass; of several, so many more of those added than
-                      * of those removed are */
+                          * of those removed are */
     size_t beside;       /* and those that compute the same at the same moments, on cores that they share */
     double hidden_ps;    /* of what only one side has: its time at which others ran too, and by which those
-                                     * became slower */
+                          * became slower */
     double exposed_ps;   /* of a wait that one side alone has: the time of functions beside which the device
-                                     * works on the other side */
+                          * works on the other side */
     double a_ps, b_ps;   /* mean per step (or window) and device */
     double change_ps;    /* b - a, less what an even change accounts for */
     double factor;       /* of an even change */
@@ -69,9 +69,10 @@ int ids_cause_is_fact(const struct ids_cause *cause);
 
 /* What is left of a change after what the spread alone can make of it: c³ / (c² + e²) of a change c whose error e is
  * three standard errors. (Over the steps of one recording it is one: what a single step cost was there.) What the
- * program itself says counts half as much again (ops that only have other operands, where others came, do not): where ops came or were replaced others became slower for it, which
- * share the cores, the memory and its cache with them; where they are seen to, that time counts too. So does what a
- * wait keeps the device from. Many small ones put together are no cause: 0. */
+ * program itself says counts half as much again (ops that only have other operands, where others came, do not): where
+ * ops came or were replaced others became slower for it, which share the cores, the memory and its cache with them;
+ * where they are seen to, that time counts too. So does what a wait keeps the device from. Many small ones put
+ * together are no cause: 0. */
 double ids_cause_rank(const struct ids_cause *cause, int by_run);
 /* A function of the program, no wait, in which one side alone has time, but for a hundredth. */
 int ids_cause_has_come_or_gone(const struct ids_cause *cause);

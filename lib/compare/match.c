@@ -3,7 +3,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
-#include "lib/compare/programs.h"
+#include "lib/compare/program_names.h"
 #include "lib/compare/shrinkage.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 #include "lib/base/intern.h"
 #include "lib/base/vec.h"
 #include "lib/compare/ledger_rows.h"
+#include "lib/compare/program_names.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,29 +55,6 @@ static uint64_t key_in(uint64_t of, const char *name, size_t length) {
 static int is_in(const struct ids_keymap *map, uint64_t key) {
     uint64_t unused;
     return ids_keymap_get(map, key, &unused);
-}
-
-const char *ids_program_function(const char *module) {
-    return !strncmp(module, "jit_", 4) ? module + 4 : module;
-}
-
-static size_t word_length(const char *text) {
-    size_t length = 0;
-    while (text[length] == '_' || isalnum((unsigned char)text[length])) length++;
-    return length;
-}
-
-const char *ids_path_next_call(const char *path, size_t *ret_length) {
-    for (const char *at = strchr(path, '('); at; at = strchr(at + 1, '(')) {
-        *ret_length = word_length(at + 1);
-        if (*ret_length && at[1 + *ret_length] == ')') return at + 1;
-    }
-    return NULL;
-}
-
-const char *ids_path_in_program(const char *op_name) {
-    const char *slash = strchr(op_name, '/');
-    return slash ? slash : "";
 }
 
 /* ---- programs of one side ---- */
@@ -149,7 +126,7 @@ static const char *launcher_in(const char *where, size_t *ret_length) {
     const char *colon = where ? strchr(where, ':') : NULL;
     size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
     if (!digits || colon[1 + digits] != ' ') return NULL;
-    *ret_length = word_length(colon + digits + 2);
+    *ret_length = ids_name_length(colon + digits + 2);
     return *ret_length ? colon + digits + 2 : NULL;
 }
 

@@ -42,11 +42,4 @@ const struct ids_program_change *ids_programs_change_of_match(const struct ids_p
  * `texts`. */
 const char *ids_program_words(const struct ids_program_change *program, struct ids_report *texts);
 
-/* "normalize" of "jit_normalize" */
-const char *ids_program_function(const char *module);
-/* The next function that a path goes through: "_var" of "jit(normalize)/jit(_var)/reduce_sum". NULL: there is none. */
-const char *ids_path_next_call(const char *path, size_t *ret_length);
-/* Behind the program itself: "/jit(_var)/reduce_sum"; "" of one that names nothing else. */
-const char *ids_path_in_program(const char *op_name);
-
 #endif
