@@ -453,9 +453,15 @@ static enum ids_window_action step(int source, uint64_t key, int64_t number) {
     return action;
 }
 
-/* What the steps of that feeder are called. Under the lock. */
+/* What the steps of that feeder are called. Calls have no name where they are counted, and get one where they are
+ * marked: the one that ends a window must not take it away. Under the lock. */
 static void name_steps(uint64_t key, const char *name) {
-    if (agent->window.named == key) ids_session_name_steps(agent->steps_of, name);
+    int is_known = agent->steps_of_key == key && agent->steps_of_window == agent->window.number;
+    if (agent->window.named == key && (name || !is_known)) {
+        agent->steps_of_key = key;
+        agent->steps_of_window = agent->window.number;
+        ids_session_name_steps(agent->steps_of, name);
+    }
     if (ids_window_front(&agent->window) != key || (agent->front_key == key && agent->front_of[0])) return;
     agent->front_key = key;
     ids_session_name_steps(agent->front_of, name);

@@ -42,7 +42,9 @@ struct ids_agent {
     int said_steps[IDS_STEP_SOURCES]; /* by source: its first step is in the hello file */
     int64_t opened;                   /* the number of the last window that did open */
     char steps_of[IDS_STEPS_NAME];    /* what the window's steps are called, where window.named is set */
-    char front_of[IDS_STEPS_NAME];    /* and what those of the feeder in front are, of which front_key is the key */
+    uint64_t steps_of_key;            /* of this feeder, in this window */
+    int64_t steps_of_window;
+    char front_of[IDS_STEPS_NAME]; /* and what those of the feeder in front are, of which front_key is the key */
     uint64_t front_key;
     int counts_calls; /* a collector counts the calls of the program's functions */
     int said_rank;    /* that this rank was not chosen */

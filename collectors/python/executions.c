@@ -18,6 +18,9 @@
  * times as long. A function that comes after as many of its calls each time is called once in a turn of the loop, as
  * what applies the gradients that several calls make; windows hold whole turns.
  *
+ * Functions beside these, jax's own or those that --step-executable does not name, are followed for the number of their
+ * calls alone: where the program ends without a window, they say whose calls could be its steps.
+ *
  * The callback gives the GIL away, above all where it opens or ends a window, which takes milliseconds. What other
  * threads call meanwhile is part of the step that begins, and is not counted: else steps would pass that the window has
  * not, and marks of steps would come in another order than their numbers. */
@@ -29,6 +32,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +40,7 @@
 
 /* Functions that are followed, dead ones too. More are not counted; the table stays at most half full. */
 enum { FUNCTIONS = 8192, FOLLOWED_MAX = FUNCTIONS / 2, COSTS = 256, COSTS_AT_FIRST = 64 };
+enum { BESIDE_MAX = FOLLOWED_MAX / 2 }; /* room is left for the program's own */
 enum { KINDS = 4096, INTERRUPTED = 2 };
 
 typedef void *(*vectorcall)(void *callable, void *const *arguments, size_t count_and_flag, void *keywords);
@@ -63,6 +68,8 @@ static struct {
     int64_t calls;
     int kind; /* -1: none */
     int is_called, evaluates;
+    int is_beside;       /* its calls are no steps */
+    int64_t last_beside; /* its last call was that of so many of all those */
     struct ids_turn turn;
     struct ids_gap gap;
 } functions[FUNCTIONS];
@@ -71,6 +78,11 @@ static struct {
     void *newest; /* of those that were called */
     int is_apart;
 } kinds[KINDS];
+
+static int64_t calls_beside;
+static int beside;
+static regex_t chosen;
+static int has_chosen;
 
 static size_t place_of(const void *callable) {
     size_t at = (size_t)(((uintptr_t)callable >> 4) * 0x9E3779B97F4A7C15u >> 51) % FUNCTIONS;
@@ -81,6 +93,12 @@ static size_t place_of(const void *callable) {
 IDS_AGENT_API void ids_count_begin(void *called, void *callback, void *clean);
 IDS_AGENT_API int64_t ids_count_cost(void);
 IDS_AGENT_API int ids_count_follow(void *callable, int kind);
+IDS_AGENT_API int ids_count_beside(void *callable);
+IDS_AGENT_API int64_t ids_count_calls_beside(void *callable, int64_t *ret_last);
+IDS_AGENT_API int64_t ids_count_all_beside(void);
+IDS_AGENT_API int64_t ids_count_reached(void);
+IDS_AGENT_API int ids_count_choose(const char *pattern);
+IDS_AGENT_API int ids_count_is_chosen(const char *name);
 IDS_AGENT_API void ids_count_evaluates(void *callable);
 IDS_AGENT_API void ids_count_end(void);
 IDS_AGENT_API void *ids_count_front(void);
@@ -122,10 +140,50 @@ int ids_count_follow(void *callable, int kind) {
     }
     functions[at].kind = kind >= 0 && kind < KINDS ? kind : -1;
     functions[at].calls = functions[at].kind < 0 || kinds[kind].is_apart ? 0 : kinds[kind].most;
-    functions[at].is_called = functions[at].evaluates = 0;
+    functions[at].is_called = functions[at].evaluates = functions[at].is_beside = 0;
     functions[at].turn = (struct ids_turn){0};
     functions[at].gap = (struct ids_gap){0};
     return 1;
+}
+
+/* The same of one whose calls are no steps. */
+int ids_count_beside(void *callable) {
+    size_t at = place_of(callable);
+    if (!functions[at].callable && beside == BESIDE_MAX) return 0;
+    beside += !functions[at].callable;
+    if (!ids_count_follow(callable, -1)) return 0;
+    functions[at].is_beside = 1;
+    functions[at].last_beside = 0;
+    return 1;
+}
+
+/* 0 where it is none. *ret_last: of all calls of such functions, how many there were with its last one. */
+int64_t ids_count_calls_beside(void *callable, int64_t *ret_last) {
+    size_t at = place_of(callable);
+    int is_one = functions[at].callable && functions[at].is_beside;
+    *ret_last = is_one ? functions[at].last_beside : 0;
+    return is_one ? functions[at].calls : 0;
+}
+
+int64_t ids_count_all_beside(void) {
+    return calls_beside;
+}
+
+/* How often the function in front was called. */
+int64_t ids_count_reached(void) {
+    return furthest + 1;
+}
+
+/* --step-executable, an extended regular expression as the launcher and the other collectors read it. 0, or -1 where it
+ * is none. */
+int ids_count_choose(const char *pattern) {
+    if (has_chosen) regfree(&chosen);
+    has_chosen = !regcomp(&chosen, pattern, REG_EXTENDED | REG_NOSUB);
+    return has_chosen ? 0 : -1;
+}
+
+int ids_count_is_chosen(const char *name) {
+    return !has_chosen || !regexec(&chosen, name, 0, NULL, 0);
 }
 
 /* Its name says that it evaluates; it is followed already. */
@@ -181,7 +239,7 @@ static int comes_after(size_t at, int64_t now_ns) {
 static void fall_back(size_t to, int64_t calls) {
     if (!functions[to].evaluates) functions[front].evaluates = 1;
     for (size_t at = 0; at < FUNCTIONS; at++) {
-        if (functions[at].calls > calls) functions[at].calls = calls;
+        if (functions[at].calls > calls && !functions[at].is_beside) functions[at].calls = calls;
     }
     for (size_t kind = 0; kind < KINDS; kind++) {
         if (kinds[kind].most > calls) kinds[kind].most = calls;
@@ -297,11 +355,19 @@ int64_t ids_count_cost(void) {
     return sorted[count / 2];
 }
 
+static void count_beside(size_t at) {
+    if (is_clean && !asks_python()) return;
+    functions[at].calls++;
+    functions[at].last_beside = ++calls_beside;
+}
+
 void *ids_count_call(void *callable, void *const *arguments, size_t count_and_flag, void *keywords) {
     if (on_step && !is_beginning) {
         size_t at = place_of(callable);
         /* The callback may register functions, but none moves. It says whether this is an execution. */
-        if (functions[at].callable) {
+        if (functions[at].callable && functions[at].is_beside) {
+            count_beside(at);
+        } else if (functions[at].callable) {
             int64_t number = functions[at].calls, now_ns = ids_monotonic_ns();
             note_turn(at, now_ns);
             int is_after = comes_after(at, now_ns);

@@ -98,28 +98,39 @@ static int64_t count_runs(const struct ids_seen *seen, int64_t files) {
 /* ---- the steps that were caught: of the first process with a file; the others of a launch mostly do the same
  * steps ---- */
 
-static const char *source_words(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+static const char *words_of(struct ids_outcome_work *outcome, const struct ids_seen_process *process,
+                            const char *name) {
     if (!process->steps_source) return "";
     int annotated = !strcmp(process->steps_source, "annotation");
-    if (!process->steps_name || !*process->steps_name) return annotated ? " (annotated)" : " (executions, counted)";
+    if (!name || !*name) return annotated ? " (annotated)" : " (executions, counted)";
     int64_t every;
     const char *turn = annotated ? NULL : ids_seen_turn(process, &every);
     if (turn)
         return ids_outcome_text(outcome,
                                 " (executions of %s; %s comes with one of %lld: --step-executable '^%s$' counts turns "
                                 "of the loop)",
-                                process->steps_name, turn, (long long)every, turn);
-    return ids_outcome_text(outcome, annotated ? " (annotation '%s')" : " (executions of %s)", process->steps_name);
+                                name, turn, (long long)every, turn);
+    return ids_outcome_text(outcome, annotated ? " (annotation '%s')" : " (executions of %s)", name);
 }
 
-/* "50-54, 150-154" to `text`; 0: no window of the process has steps. */
-static size_t put_ranges(const struct ids_seen_process *process, char *text, size_t size, int64_t *ret_most) {
+static const char *source_words(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    return words_of(outcome, process, process->steps_name);
+}
+
+static int is_called(const char *name, const struct ids_seen_window *window) {
+    return name && window->of && !strcmp(name, window->of);
+}
+
+/* "50-54, 150-154" to `text`, of the windows with steps of that name, NULL: of all; 0: there is none. */
+static size_t put_ranges(const struct ids_seen_process *process, const char *name, char *text, size_t size,
+                         int64_t *ret_most) {
     size_t used = 0, shown = 0;
     text[0] = '\0';
     *ret_most = 0;
     for (size_t w = 0; w < process->window_count; w++) {
         const struct ids_seen_window *window = &process->windows[w];
         if (window->fate != IDS_SEEN_WRITTEN || window->first_step < 0) continue;
+        if (name && !is_called(name, window)) continue;
         if (++shown > STEPS_SHOWN) continue;
         const char *between = used ? ", " : "";
         int length = window->first_step == window->last_step
@@ -168,7 +179,7 @@ static const char *elsewhere_text(struct ids_outcome_work *outcome, const struct
     for (size_t i = 0; i < seen->count; i++) {
         const struct ids_seen_process *other = &seen->processes[i];
         if (other == process || !is_elsewhere(other, process) || ++found >= STEPS_SHOWN) continue;
-        put_ranges(other, steps, sizeof steps, &most);
+        put_ranges(other, NULL, steps, sizeof steps, &most);
         text = ids_outcome_text(outcome, "%s, %s%s", text, steps, of_whom(outcome, other));
     }
     if (found >= STEPS_SHOWN)
@@ -176,11 +187,35 @@ static const char *elsewhere_text(struct ids_outcome_work *outcome, const struct
     return found ? text : "";
 }
 
+/* "steps 153-157 (executions of init), 153-157 (executions of train)": each window's steps are its own. NULL: all are
+ * of one name, or one has none. */
+static const char *steps_by_name(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    const char *names[STEPS_SHOWN], *text = "steps";
+    size_t count = 0;
+    for (size_t w = 0; w < process->window_count; w++) {
+        const struct ids_seen_window *window = &process->windows[w];
+        size_t i = 0;
+        if (window->fate != IDS_SEEN_WRITTEN || window->first_step < 0) continue;
+        while (i < count && !is_called(names[i], window)) i++;
+        if (!window->of || i == STEPS_SHOWN) return NULL;
+        if (i == count) names[count++] = window->of;
+    }
+    for (size_t i = 0; i < count; i++) {
+        char steps[256];
+        int64_t most;
+        put_ranges(process, names[i], steps, sizeof steps, &most);
+        text = ids_outcome_text(outcome, "%s%s %s%s", text, i ? "," : "", steps, words_of(outcome, process, names[i]));
+    }
+    return count > 1 ? text : NULL;
+}
+
 static const char *steps_text(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
     char steps[256];
     int64_t most;
-    size_t shown = put_ranges(process, steps, sizeof steps, &most);
+    size_t shown = put_ranges(process, NULL, steps, sizeof steps, &most);
     if (!shown) return NULL;
+    const char *by_name = steps_by_name(outcome, process);
+    if (by_name) return by_name;
     const char *elsewhere = elsewhere_text(outcome, process);
     return ids_outcome_text(outcome, "%s %s%s%s", shown == 1 && most == 1 && !*elsewhere ? "step" : "steps", steps,
                             elsewhere, source_words(outcome, process));
@@ -420,10 +455,13 @@ static void never_reached(struct ids_outcome_work *outcome, int64_t start) {
         return;
     }
     int64_t number = process->number >= 0 ? process->number : process->reached;
-    int64_t fits = ids_sat_add(process->reached, 1 - plan->steps);
+    /* One step more ends the window: the profile of a counted one has no end where none follows. */
+    int64_t fits = ids_sat_add(process->reached, -plan->steps);
+    const char *other = ids_outcome_by_calls(outcome, process);
     const char *remedy = fits > 0 && fits < start
                              ? ids_outcome_text(outcome, "again, with --start-step %lld", (long long)fits)
-                             : "again, with --start-step 0: it has few steps";
+                         : other ? ids_outcome_text(outcome, "again, with %s, which is called more often", other)
+                                 : "again, with --start-step 0: it has few steps";
     ids_outcome_set(outcome, "never_reached",
                     ids_outcome_text(outcome, "the program ended after step %lld%s, before step %lld",
                                      (long long)number, source_words(outcome, process), (long long)start),

@@ -46,7 +46,7 @@ void ids_outcome_short_windows(struct ids_outcome_work *outcome);
 /* Same file: window `number` of the process was not opened because the program profiled itself. */
 void ids_outcome_own_profile(struct ids_outcome_work *outcome, const struct ids_seen_process *process, int64_t number);
 
-/* without_stacks.c: windows without a sample of the stacks that were to be sampled. */
+/* without_stacks.c: windows without a sample of the stacks that were to be sampled, or with too few. */
 void ids_outcome_without_stacks(struct ids_outcome_work *outcome);
 
 /* judged.c: why windows were kept; and the slow steps that no window holds: 1 if that is the reason. */
@@ -58,6 +58,9 @@ void ids_outcome_unmet(struct ids_outcome_work *outcome);
 /* The same file: a process without steps that works op by op, as its hook says, or of whose functions none is the one
  * that was chosen; 1 when that is so. */
 int ids_outcome_op_by_op(struct ids_outcome_work *outcome, const struct ids_seen_process *process);
+/* The same file: "--step-executable '^tanh$'", with a --start-step where it needs one: whose calls could be steps,
+ * where those that were are too few for a window. NULL: of no function that the process says. */
+const char *ids_outcome_by_calls(struct ids_outcome_work *outcome, const struct ids_seen_process *process);
 /* The same file: 1 when a function of --wrap was never found. */
 int ids_outcome_without_wrapped(struct ids_outcome_work *outcome);
 

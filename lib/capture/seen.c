@@ -112,8 +112,8 @@ static void read_window(struct ids_seen *seen, const struct ids_line *line, stru
         read_written(seen, line, window);
         const char *of = ids_line_text(&seen->arena, line, "of");
         process->is_named |= of && *of;
-        if (of && *of) process->steps_name = of;   /* the program may annotate others, too: epochs around its steps */
-    } else if (window->fate != IDS_SEEN_WRITTEN) { /* what came late after all is not lost */
+        if (of && *of) window->of = process->steps_name = of; /* the program may annotate others: epochs around steps */
+    } else if (window->fate != IDS_SEEN_WRITTEN) {            /* what came late after all is not lost */
         window->fate = IDS_SEEN_LOST;
         window->closed_by = ids_line_text(&seen->arena, line, "by");
         window->why = ids_line_text(&seen->arena, line, "why");
@@ -185,6 +185,7 @@ static void read_event(struct ids_seen *seen, const struct ids_line *line, struc
     } else if (ids_line_says(line, "event", "closed")) {
         const char *of = ids_line_text(&seen->arena, line, "of");
         if (of && *of && !process->is_named) process->steps_name = of;
+        if (of && *of) process->front = of;
         process->is_closed = 1;
         process->reached = ids_line_number(line, "reached");
         process->number = ids_line_number(line, "number");

@@ -17,6 +17,7 @@ struct ids_seen_window {
     int is_of_block; /* a thread of the program opened it for what it does next, and waits where it opens and ends */
     enum ids_seen_fate fate; /* IDS_SEEN_OPEN: the process ended before the window was closed */
     const char *collector, *opened_by, *closed_by, *path, *why;
+    const char *of; /* what its steps are called; NULL: not known */
     int64_t bytes, events, drops, first_step, last_step, steps;
     int64_t begin_ns, end_ns, start_ns, stop_ns, publish_ns, waited_ns;
     const char *reason; /* why it was kept, if windows are judged */
@@ -40,6 +41,7 @@ struct ids_seen_process {
     const char *steps_source; /* the best kind of steps in the process */
     const char *steps_name;   /* of its latest written window's, else of its last ones, else of the first */
     int is_named;             /* it is of a window's */
+    const char *front;        /* what the steps are called that it made at last, as its history has them; NULL */
     int64_t first_number, reached, number; /* first number, number of steps, the last step's own number */
     int64_t own_begin, own_end;            /* steps at which the program's own profile began and ended; -1: none */
     /* Judged windows: tried and kept; steps, slow ones, slow ones in no window. tried -1: nothing was judged. */

@@ -61,13 +61,25 @@ static const char *after_steps(struct ids_outcome_work *outcome, const struct id
                             (long long)outcome->record->plan->steps, (long long)window->number);
 }
 
-static void say_cut(struct ids_outcome_work *outcome, const struct ids_seen_window *window) {
+/* Steps that are calls end where the next one begins. */
+static int has_no_end(const struct ids_seen_process *process, const struct ids_seen_window *window) {
+    return window->steps > 0 && window->last_step >= 0 && process->steps_source &&
+           strcmp(process->steps_source, "annotation") != 0 && ids_seen_fact(process, "step function");
+}
+
+static void say_cut(struct ids_outcome_work *outcome, const struct ids_seen_process *process,
+                    const struct ids_seen_window *window) {
     const struct ids_plan *plan = outcome->record->plan;
     int64_t length_ns = window->end_ns - window->begin_ns;
     if (window->reason) return; /* the slow step is in it */
     if (is(window->opened_by, "step") && window->steps > 0 && window->steps < plan->steps) {
         ids_outcome_set(outcome, "cut_short",
                         ids_outcome_text(outcome, "the program ended %s", after_steps(outcome, window)), NULL);
+    } else if (is(window->opened_by, "step") && has_no_end(process, window)) {
+        ids_outcome_set(outcome, "cut_short",
+                        ids_outcome_text(outcome, "the end of step %lld of window %lld: the program ended in it",
+                                         (long long)window->last_step, (long long)window->number),
+                        NULL);
     } else if (!is(window->opened_by, "step") && plan->duration_ns && window->end_ns >= 0 &&
                length_ns < plan->duration_ns && (!plan->steps || window->steps < plan->steps)) {
         ids_outcome_set(outcome, "cut_short",
@@ -133,7 +145,7 @@ static int say_short(struct ids_outcome_work *outcome, const struct ids_seen_pro
     } else if (!window->events) {
         say_empty(outcome, process, window);
     } else if (is(window->closed_by, "exit")) {
-        say_cut(outcome, window);
+        say_cut(outcome, process, window);
     }
     return outcome->out->reason || say_put_off(outcome, process, window);
 }

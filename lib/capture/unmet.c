@@ -3,6 +3,7 @@
 
 #include "lib/base/saturate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* jax fell back to the CPU in every process that reported its backend. */
@@ -68,27 +69,38 @@ int ids_outcome_without_wrapped(struct ids_outcome_work *outcome) {
     return 1;
 }
 
-/* Of jax's own, the functions that the hook names are all that ran. */
-static int matches_none(struct ids_outcome_work *outcome, const char *chosen, const char *ran) {
+const char *ids_outcome_by_calls(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    const struct ids_plan *plan = outcome->record->plan;
+    const char *names = ids_seen_fact(process, "op by op"), *said = ids_seen_fact(process, "op calls");
+    int64_t calls = said ? strtoll(said, NULL, 10) : 0, start = calls - 1 - plan->steps;
+    if (!names || (said && start < 0)) return NULL;
+    const char *from = "";
+    if (said && start < plan->start_step) from = ids_outcome_text(outcome, " --start-step %lld", (long long)start);
+    return ids_outcome_text(outcome, "--step-executable '^%.*s$'%s", (int)strcspn(names, ","), names, from);
+}
+
+/* The functions that the hook names are what the program called most. */
+static int matches_none(struct ids_outcome_work *outcome, const struct ids_seen_process *process, const char *chosen,
+                        const char *ran) {
+    const char *other = ids_outcome_by_calls(outcome, process);
     ids_outcome_set(outcome, "no_steps",
                     ids_outcome_text(outcome, "--step-executable '%s' matched no function that the program ran%s%s%s",
                                      chosen, ran ? " (" : "", ran ? ran : "", ran ? ")" : ""),
-                    ids_outcome_text(outcome,
-                                     ran ? "again, with the name of one of these: --step-executable %.*s"
-                                         : "again, without it, or with a pattern of the step function's name%.*s",
-                                     ran ? (int)strcspn(ran, ",") : 0, ran ? ran : ""));
+                    other ? ids_outcome_text(outcome, "again, with the name of one of these: %s", other)
+                          : "again, without it, or with a pattern of the step function's name");
     return 1;
 }
 
 int ids_outcome_op_by_op(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
     const char *ops = ids_seen_fact(process, "op by op"), *chosen = outcome->record->plan->step_executable;
-    if (*chosen) return matches_none(outcome, chosen, ops);
+    if (*chosen) return matches_none(outcome, process, chosen, ops);
     if (!ops) return 0;
+    const char *by_calls = ids_outcome_by_calls(outcome, process), *by_time = ids_outcome_by_time(outcome);
     ids_outcome_set(
         outcome, "no_steps", ids_outcome_text(outcome, "the program ended without a step: it runs op by op (%s)", ops),
-        ids_outcome_text(outcome,
-                         "--step-executable %.*s counts the calls of one of these ops as steps; %s goes by time",
-                         (int)strcspn(ops, ","), ops, ids_outcome_by_time(outcome)));
+        by_calls ? ids_outcome_text(outcome, "%s counts the calls of one of these ops as steps; %s goes by time",
+                                    by_calls, by_time)
+                 : ids_outcome_text(outcome, "%s goes by time", by_time));
     return 1;
 }
 

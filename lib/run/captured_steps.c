@@ -3,6 +3,7 @@
 #include "lib/base/counted.h"
 #include "lib/capture/seen.h"
 #include "lib/model/sink.h"
+#include "lib/run/capture_path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,11 +75,12 @@ static int captured(const struct ids_run_files *run, struct ids_seen *seen, int6
                     struct ids_seen_window *ret_window) {
     struct ids_error ignored = IDS_ERROR_INIT;
     const char *path = run->file_count && !run->files[0].archive ? run->files[0].path : NULL;
-    const char *end = path ? strstr(path, "/plugins/profile/") : NULL, *slash = path ? strrchr(path, '/') : NULL;
-    char *session = end ? strndup(path, (size_t)(end - path)) : NULL;
+    size_t folder;
+    char *whole = path ? ids_capture_path(path, &folder) : NULL, *session = whole ? strndup(whole, folder) : NULL;
     int found = session && !ids_seen_read(session, seen, &ignored) &&
-                find_window(seen, path, (size_t)(slash - path), ret_apart, ret_window);
+                find_window(seen, whole, (size_t)(strrchr(whole, '/') - whole), ret_apart, ret_window);
     free(session);
+    free(whole);
     return found;
 }
 

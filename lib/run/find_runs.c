@@ -2,6 +2,7 @@
 
 #include "lib/events/query.h"
 #include "lib/model/format.h"
+#include "lib/run/capture_path.h"
 #include "lib/run/file_name.h"
 #include "lib/run/history.h"
 #include "lib/run/partial_order.h"
@@ -174,6 +175,14 @@ static const struct ids_run_files *newest_run(const struct ids_run_list *list, e
     return newest;
 }
 
+static int is_in_capture(const char *path, const char *capture, size_t length) {
+    size_t folder;
+    char *whole = ids_capture_path(path, &folder);
+    int is_in = whole && folder == length && !memcmp(whole, capture, length);
+    free(whole);
+    return is_in;
+}
+
 /* Of a capture that kept windows with slow steps (--when), the one that recorded most of one, among those of the newest
  * run's folder; *ret_kept is how many there are, *ret_with what it has. What ran when the program ended may be no step,
  * and takes the place of none that is one. */
@@ -181,16 +190,16 @@ static const struct ids_run_files *slowest_kept(const struct ids_run_list *list,
                                                 const char **ret_with) {
     enum ids_time_source source;
     const struct ids_run_files *newest = newest_run(list, &source), *slowest = newest;
-    size_t length = newest->file_count ? ids_capture_of(newest->files[0].path) : 0;
+    size_t length = 0;
+    char *capture = newest->file_count ? ids_capture_path(newest->files[0].path, &length) : NULL;
     int64_t longest_ns = -1, recorded_ns = -1, took_ns = -1;
     int goes_on = 1, one_goes_on = 0;
     *ret_kept = 0;
-    for (size_t i = 0; length && i < list->run_count; i++) {
+    for (size_t i = 0; capture && i < list->run_count; i++) {
         const struct ids_run_files *run = &list->runs[i];
         struct ids_kept kept;
-        const char *path = run->file_count ? run->files[0].path : "";
-        if (ids_capture_of(path) != length || memcmp(path, newest->files[0].path, length) != 0) continue;
-        if (ids_run_kept(run, &kept)) continue;
+        if (!run->file_count || !is_in_capture(run->files[0].path, capture, length) || ids_run_kept(run, &kept))
+            continue;
         ++*ret_kept;
         one_goes_on |= kept.goes_on;
         if (kept.goes_on > goes_on) continue;
@@ -202,6 +211,7 @@ static const struct ids_run_files *slowest_kept(const struct ids_run_list *list,
         took_ns = kept.took_ns;
         slowest = run;
     }
+    free(capture);
     *ret_with = took_ns != longest_ns     ? "that recorded most of a slow step"
                 : one_goes_on && !goes_on ? "with the slowest step that ended"
                                           : "with the slowest step";

@@ -4,6 +4,7 @@
 #include "lib/capture/history_file.h"
 #include "lib/capture/seen.h"
 #include "lib/model/sink.h"
+#include "lib/run/capture_path.h"
 #include "lib/run/history_names.h"
 #include "lib/run/kept_like.h"
 #include "lib/run/missed.h"
@@ -20,14 +21,13 @@
 
 enum { PS_PER_NS = 1000, LINE_PARTS = 40, BAR_BYTES = 3, SLOW_SHOWN = 20 };
 
-size_t ids_capture_of(const char *path) {
-    const char *end = strstr(path, "/plugins/profile/");
-    return end ? (size_t)(end - path) : 0;
-}
-
 int ids_run_kept(const struct ids_run_files *run, struct ids_kept *ret_kept) {
+    size_t folder;
     if (run->number || !run->file_count || run->files[0].archive) return -1;
-    return ids_capture_of(run->files[0].path) ? ids_kept_read(run->files[0].path, ret_kept) : -1;
+    char *path = ids_capture_path(run->files[0].path, &folder);
+    int code = path ? ids_kept_read(path, ret_kept) : -1;
+    free(path);
+    return code;
 }
 
 /* ---- where it stands ---- */
@@ -51,10 +51,12 @@ static struct notes open_notes_of(const char *session) {
 
 static struct notes open_notes(const struct ids_run_files *run) {
     struct notes notes = {.folder = NULL};
-    size_t length = run->number || !run->file_count || run->files[0].archive ? 0 : ids_capture_of(run->files[0].path);
-    char *session = length ? strndup(run->files[0].path, length) : NULL;
-    if (session) notes = open_notes_of(session);
-    free(session);
+    size_t folder;
+    int is_file = !run->number && run->file_count && !run->files[0].archive;
+    char *path = is_file ? ids_capture_path(run->files[0].path, &folder) : NULL;
+    if (path) path[folder] = '\0';
+    if (path) notes = open_notes_of(path);
+    free(path);
     return notes;
 }
 
@@ -64,18 +66,44 @@ static void close_notes(struct notes *notes) {
     ids_seen_done(&notes->seen);
 }
 
-/* The function that the process calls once in a turn of its loop; NULL: not known of any. */
-static const char *turn_of(const struct notes *notes, const struct ids_history_head *head,
-                           struct ids_noted_measured *measured) {
+/* A program that becomes another one (exec) is two, of one number. */
+static int is_of(const struct ids_seen_process *process, const struct ids_history_head *head) {
+    return process->pid == head->pid && process->host && !strcmp(process->host, head->host);
+}
+
+/* What the process's record says of the measured steps. Returns the function that it calls once in a turn of its loop;
+ * NULL: not known of any. */
+static const char *look_up(const struct notes *notes, const struct ids_history_head *head,
+                           const struct ids_run_files *run, struct ids_noted_measured *measured) {
     const char *turn = NULL;
-    measured->turn_every = 0;
-    for (size_t i = 0; i < notes->seen.count && !turn; i++) {
+    measured->turn_every = measured->window = 0;
+    for (size_t i = 0; i < notes->seen.count; i++) {
         const struct ids_seen_process *process = &notes->seen.processes[i];
-        if (process->pid != head->pid || !process->host || strcmp(process->host, head->host) != 0) continue;
+        if (!is_of(process, head)) continue;
+        const struct ids_seen_window *window = run ? ids_history_window(process, run) : NULL;
+        if (window) measured->window = window->number;
+        if (turn) continue;
         measured->turn_place = ids_seen_turn_place(process);
         if (measured->turn_place >= 0) turn = ids_seen_turn(process, &measured->turn_every);
     }
     return turn;
+}
+
+/* The function whose calls are the steps of the history, where those of the report are calls of another one, which was
+ * in front until the window was over. NULL: they are the same, or nobody knows. */
+static const char *of_another(const struct notes *notes, const struct ids_history_file *file, int64_t window,
+                              const struct ids_report *report) {
+    static const char counted[] = "call of ";
+    const struct ids_value *name = ids_report_find_property(report, "steps.annotation");
+    if (!name || name->missing || !name->text || strncmp(name->text, counted, sizeof counted - 1) != 0) return NULL;
+    if (!ids_noted_is_later(file, window)) return NULL;
+    const char *front = NULL;
+    for (size_t i = 0; i < notes->seen.count; i++) {
+        const struct ids_seen_process *process = &notes->seen.processes[i];
+        int is_counted = process->steps_source && strcmp(process->steps_source, "annotation") != 0;
+        if (is_of(process, &file->head) && is_counted) front = process->front ? process->front : process->steps_name;
+    }
+    return front && *front && strcmp(front, name->text + sizeof counted - 1) != 0 ? front : NULL;
 }
 
 /* ---- one process ---- */
@@ -279,12 +307,22 @@ static void say_late(const struct ids_noted *noted, struct ids_report *report) {
                                        (long long)noted->steps[0].number)));
 }
 
+static void say_of_another(const char *front, struct ids_report *report) {
+    ids_report_property(report, "history_late",
+                        ids_text_value(ids_report_text(report,
+                                                       "the history is of %s, which was called more often later: it "
+                                                       "says nothing of these steps",
+                                                       front)));
+}
+
 static void add_process(const struct ids_history_file *file, struct ids_noted_measured measured,
-                        const struct notes *notes, struct ids_report *report) {
+                        const struct notes *notes, const struct ids_run_files *run, struct ids_report *report) {
     const struct ids_history_head *head = &file->head;
     struct ids_noted noted;
     if (file->step_count < 2) return;
-    turn_of(notes, head, &measured);
+    look_up(notes, head, run, &measured);
+    const char *front = of_another(notes, file, measured.window, report);
+    if (front) measured.first = -1, measured.step_ns = 0, measured.steps = NULL;
     if (ids_noted_judge(file, &measured, &noted)) {
         report->out_of_memory = 1;
         return;
@@ -294,7 +332,9 @@ static void add_process(const struct ids_history_file *file, struct ids_noted_me
     add_history(&noted, name, report);
     if (noted.slow) add_slow(&noted, name, report);
     if (noted.launches && !ids_report_find_property(report, "launches")) say_launches(&noted, report);
-    if (!ids_report_find_property(report, "history_late")) say_late(&noted, report);
+    int is_said = ids_report_find_property(report, "history_late") != NULL;
+    if (!is_said && front) say_of_another(front, report);
+    if (!is_said && !front) say_late(&noted, report);
     ids_noted_done(&noted);
 }
 
@@ -354,7 +394,7 @@ static void add_all(const struct notes *notes, const struct ids_run_files *run, 
             ids_report_table(report, &ids_history_table)->rows_left_out++;
         } else if (!ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
             shown += file.step_count >= 2;
-            add_process(&file, measured, notes, report);
+            add_process(&file, measured, notes, run, report);
             ids_history_file_done(&file);
         }
         free(names[i]);
@@ -423,8 +463,8 @@ static void list_steps(const struct ids_history_file *file, const struct ids_not
         const struct ids_noted_step *step = &noted.steps[i];
         enum ids_noted_recorded is_in = ids_noted_recorded(file, i);
         ret_steps->slow[ret_steps->count] = missed_step(&noted, i, is_in);
-        ret_steps->beside[ret_steps->count++] =
-            (struct ids_slowdown_step){step->number, step->took_ns, is_in != IDS_NOTED_NOT};
+        ret_steps->beside[ret_steps->count++] = (struct ids_slowdown_step){
+            step->number, step->took_ns, is_in != IDS_NOTED_NOT, ids_noted_is_of_other(file, i, measured->window)};
     }
     ids_noted_done(&noted);
 }
@@ -531,8 +571,9 @@ void ids_history_warn(const struct ids_run_files *run, struct ids_report *report
         struct ids_history_file file;
         struct ids_error ignored = IDS_ERROR_INIT; /* a file that is damaged or gone says nothing */
         if (i < IDS_HISTORY_PROCESSES && !ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
-            const char *turn = turn_of(&notes, &file.head, &measured);
-            judge_report(&file, &measured, turn, is_kept ? &kept : NULL, report, &told);
+            const char *turn = look_up(&notes, &file.head, run, &measured);
+            if (!of_another(&notes, &file, measured.window, report))
+                judge_report(&file, &measured, turn, is_kept ? &kept : NULL, report, &told);
             ids_history_file_done(&file);
         }
         free(names[i]);

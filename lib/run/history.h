@@ -22,7 +22,5 @@ int ids_history_of_folder(const char *folder, struct ids_report *report);
 int ids_has_history(const struct ids_run_files *run);
 /* Why the run was kept. 0, or -1 when nobody said it. */
 int ids_run_kept(const struct ids_run_files *run, struct ids_kept *ret_kept);
-/* The length of the path of the capture's folder in the path of one of its profiles; 0: it is in none. */
-size_t ids_capture_of(const char *path);
 
 #endif

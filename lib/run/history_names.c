@@ -1,5 +1,6 @@
 #include "lib/run/history_names.h"
 
+#include "lib/run/capture_path.h"
 #include "lib/run/file_name.h"
 
 #include <stdint.h>
@@ -8,19 +9,26 @@
 
 static int is_file_of(const struct ids_run_files *run, const char *written) {
     for (size_t i = 0; i < run->file_count; i++) {
-        const char *path = run->files[i].path;
-        size_t length = strlen(path), end = strlen(written);
-        if (ids_name_ends_with(path, written) && (length == end || path[length - end - 1] == '/')) return 1;
+        size_t folder;
+        char *path = run->files[i].archive ? NULL : ids_capture_path(run->files[i].path, &folder);
+        int is_it = path && !strcmp(path + folder + 1, written);
+        free(path);
+        if (is_it) return 1;
     }
     return 0;
 }
 
-static int has_written(const struct ids_seen_process *process, const struct ids_run_files *run) {
+const struct ids_seen_window *ids_history_window(const struct ids_seen_process *process,
+                                                 const struct ids_run_files *run) {
     for (size_t i = 0; i < process->window_count; i++) {
         const struct ids_seen_window *window = &process->windows[i];
-        if (window->fate == IDS_SEEN_WRITTEN && window->path && (!run || is_file_of(run, window->path))) return 1;
+        if (window->fate == IDS_SEEN_WRITTEN && window->path && (!run || is_file_of(run, window->path))) return window;
     }
-    return 0;
+    return NULL;
+}
+
+static int has_written(const struct ids_seen_process *process, const struct ids_run_files *run) {
+    return ids_history_window(process, run) != NULL;
 }
 
 static int by_name(const void *a, const void *b) {

@@ -15,5 +15,8 @@ enum { IDS_HISTORY_NAMES = 4096 };
  * known that its process wrote one of the run's files, and without a run (NULL). */
 size_t ids_history_names(DIR *notes, const struct ids_seen *seen, const struct ids_run_files *run,
                          char *ret_names[IDS_HISTORY_NAMES]);
+/* The window of the process that is one of the run's files; run NULL: any that was written. NULL: there is none. */
+const struct ids_seen_window *ids_history_window(const struct ids_seen_process *process,
+                                                 const struct ids_run_files *run);
 
 #endif

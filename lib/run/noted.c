@@ -61,7 +61,7 @@ static int64_t measured(const struct ids_noted *noted, size_t i) {
     int64_t number = noted->steps[i].number;
     const struct ids_noted_measured *by = &noted->measured;
     int is_in = by->first >= 0 && number >= by->first && number <= by->last && number != by->left_out;
-    return is_in ? whole(noted, i) : -1;
+    return is_in && !ids_noted_is_of_other(noted->file, i, by->window) ? whole(noted, i) : -1;
 }
 
 int64_t ids_noted_median_recorded(const struct ids_noted *noted) {
@@ -79,6 +79,24 @@ enum ids_noted_recorded ids_noted_recorded(const struct ids_history_file *file, 
         found = event->begin_ns <= from_ns && event->end_ns >= to_ns ? IDS_NOTED_WHOLE : IDS_NOTED_PARTLY;
     }
     return found;
+}
+
+static const struct ids_history_event *find_window(const struct ids_history_file *file, int64_t window) {
+    for (size_t e = 0; window && e < file->event_count; e++) {
+        const struct ids_history_event *event = &file->events[e];
+        if (event->kind == IDS_HISTORY_WINDOW && strtoll(event->name, NULL, 10) == window) return event;
+    }
+    return NULL;
+}
+
+int ids_noted_is_of_other(const struct ids_history_file *file, size_t i, int64_t window) {
+    const struct ids_history_event *event = find_window(file, window);
+    return event && (event->end_ns < file->steps[i].begin_ns || event->begin_ns >= file->steps[i + 1].begin_ns);
+}
+
+int ids_noted_is_later(const struct ids_history_file *file, int64_t window) {
+    const struct ids_history_event *event = find_window(file, window);
+    return event && event->end_ns < file->steps[0].begin_ns;
 }
 
 /* ---- what was compiled ---- */

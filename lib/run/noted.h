@@ -29,6 +29,9 @@ struct ids_noted_measured {
      * number leaves `turn_place`. For that they are not slow, but where one takes twice what they usually take. The
      * caller's to set of each process; turn_every 0: not known. */
     int64_t turn_every, turn_place;
+    /* The number of the window that has them: another one of the process may have steps with the same numbers. 0: not
+     * known. The caller's likewise. */
+    int64_t window;
 };
 
 struct ids_noted {
@@ -54,6 +57,10 @@ int ids_noted_judge(const struct ids_history_file *file, const struct ids_noted_
 void ids_noted_done(struct ids_noted *noted);
 
 enum ids_noted_recorded ids_noted_recorded(const struct ids_history_file *file, size_t i);
+/* Whether the window of that number lies elsewhere, or before all steps of the history; 0 where the history does not
+ * have it. */
+int ids_noted_is_of_other(const struct ids_history_file *file, size_t i, int64_t window);
+int ids_noted_is_later(const struct ids_history_file *file, int64_t window);
 /* Not the first steps, nor those that start something, nor those that are not done. */
 int ids_noted_is_judged(const struct ids_noted *noted, size_t i);
 /* Of the steps that lie in a window; -1: there is none. */

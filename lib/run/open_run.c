@@ -5,6 +5,7 @@
 #include "lib/base/parallel.h"
 #include "lib/io/memory_limit.h"
 #include "lib/io/temporary.h"
+#include "lib/run/capture_path.h"
 #include "lib/run/captured_steps.h"
 #include "lib/run/file_name.h"
 #include "lib/run/format_names.h"
@@ -99,11 +100,12 @@ int ids_open_trace(const struct ids_engine *engine, const struct ids_run_files *
 /* Windows of one process are told by the folder of its capture, which has the record of it. A folder without one may
  * hold the runs of many. */
 static void describe_process(const struct ids_run_files *run, struct ids_report *report) {
-    const char *path = run->file_count ? run->files[0].path : run->path, *end = strstr(path, "/plugins/profile/");
-    if (!end) return;
-    const char *sidecar = ids_report_text(report, "%.*s/" IDS_SIDECAR, (int)(end - path), path);
-    if (!sidecar || access(sidecar, F_OK)) return;
-    ids_report_property(report, "process", ids_text_value(ids_report_text(report, "%.*s", (int)(end - path), path)));
+    size_t folder;
+    char *path = ids_capture_path(run->file_count ? run->files[0].path : run->path, &folder);
+    const char *sidecar = path ? ids_report_text(report, "%.*s/" IDS_SIDECAR, (int)folder, path) : NULL;
+    if (sidecar && !access(sidecar, F_OK))
+        ids_report_property(report, "process", ids_text_value(ids_report_text(report, "%.*s", (int)folder, path)));
+    free(path);
 }
 
 /* A run that is there in two forms is read from the better one; the other is a conversion of it (trace_facts). */

@@ -40,7 +40,8 @@ static size_t take_measured(const struct ids_slowdown_step *steps, size_t count,
             left_out = number_of(report, "steps.left_out");
     size_t found = 0;
     for (size_t i = 0; i < count && first >= 0; i++) {
-        if (!steps[i].is_recorded || steps[i].number < first || steps[i].number > last) continue;
+        if (!steps[i].is_recorded || steps[i].is_of_other) continue;
+        if (steps[i].number < first || steps[i].number > last) continue;
         if (steps[i].number == left_out) continue;
         if (!found) ends[0] = i;
         ends[1] = i;
@@ -98,6 +99,25 @@ static int is_hurried(const struct around *around, int64_t measured_ns) {
     return around->before + around->after >= LEAST_BESIDE && is_half_longer(around->least_ns, measured_ns);
 }
 
+/* Of the whole run: a window may lie in a short while in which nothing else is like it. 1 and what is usual, where
+ * three quarters of its steps take half as long again as those of the window. */
+static int is_hurried_in_run(const struct ids_slowdown_step *steps, size_t count, int64_t measured_ns,
+                             struct ids_slowdown *slowdown) {
+    int64_t *times = calloc(count + 1, sizeof *times);
+    size_t found = 0;
+    for (size_t i = 0; times && i < count; i++) {
+        if (!steps[i].is_recorded) times[found++] = steps[i].took_ns;
+    }
+    int64_t usual_ns = median_of(times, found);
+    int is_it = measured_ns > 0 && found > 2 * SIDE_MOST && is_half_longer(times[(found - 1) / 4], measured_ns);
+    free(times);
+    if (!is_it) return 0;
+    slowdown->usual_ns = usual_ns;
+    slowdown->around = found;
+    slowdown->side = "outside";
+    return 1;
+}
+
 int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
                       int64_t step_ns, struct ids_slowdown *ret_slowdown) {
     struct ids_slowdown slowdown = {0};
@@ -109,13 +129,14 @@ int ids_slowdown_find(const struct ids_slowdown_step *steps, size_t count, const
     free(times);
     if (measured < LEAST_RECORDED || ids_report_find_property(report, "kept")) return 0;
     const struct around around = look_around(steps, count, ends);
-    if (!is_slowed(&around, slowdown.recorded_ns)) {
-        slowdown.recorded_ns = step_ns; /* a device that works off what was launched before is quicker than calls */
-        if (!is_hurried(&around, slowdown.recorded_ns)) return 0;
-    }
     slowdown.usual_ns = around.usual_ns;
     slowdown.around = around.before + around.after;
     slowdown.side = !around.before ? "after" : !around.after ? "before" : "around";
+    if (!is_slowed(&around, slowdown.recorded_ns)) {
+        slowdown.recorded_ns = step_ns; /* a device that works off what was launched before is quicker than calls */
+        if (!is_hurried(&around, step_ns) && (around.is_alike || !is_hurried_in_run(steps, count, step_ns, &slowdown)))
+            return 0;
+    }
     *ret_slowdown = slowdown;
     return 1;
 }

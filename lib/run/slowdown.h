@@ -10,7 +10,8 @@
  * is more than a quarter above their median, only more than one and a half times that quartile counts, of five steps or
  * more. Nothing is said where the window was kept because a step was slow.
  *
- * Shorter is the same the other way (the lower quartile), by the steps of the report: where a device works off what was
+ * Shorter is the same the other way (the lower quartile), by the steps of the report; and where those around are unlike
+ * each other, all of the run's outside windows may say what they do not. Where a device works off what was
  * launched before the window, its steps are shorter than the program's, and no figure of theirs is that of a usual
  * one. */
 #ifndef IDS_LIB_RUN_SLOWDOWN_H
@@ -24,6 +25,7 @@
 struct ids_slowdown_step {
     int64_t number, took_ns;
     int is_recorded; /* a window touches it */
+    int is_of_other; /* that is another one than the report's */
 };
 
 /* Slow steps, of more than twice the median, are a tenth or more of the run outside windows, five at least, and lose a
@@ -37,7 +39,7 @@ struct ids_slow_often {
 struct ids_slowdown {
     int64_t recorded_ns, usual_ns;
     size_t around;    /* of how many steps usual_ns is the median */
-    const char *side; /* where these are: around, before, after */
+    const char *side; /* where these are: around, before, after, outside */
     /* Where the window has slow steps as the run has, in a rhythm or often: the mean of the measured steps, and that of
      * the run, with its share of slow ones. The caller sets the second; 0: there is none. */
     int64_t recorded_mean_ns, usual_mean_ns;

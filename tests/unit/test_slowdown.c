@@ -12,9 +12,9 @@ static int64_t step_ns; /* by the devices */
 /* Steps of 742 us, and of 40 to 44, of which the first is not measured, such that are recorded. */
 static void record(int64_t a, int64_t b, int64_t c, int64_t d) {
     const int64_t took[] = {9000000, a, b, c, d};
-    for (int i = 0; i < STEPS; i++) steps[i] = (struct ids_slowdown_step){i, 742000, 0};
-    for (int i = 0; i < 5; i++) steps[40 + i] = (struct ids_slowdown_step){40 + i, took[i], 1};
-    steps[45] = (struct ids_slowdown_step){45, 20000000, 1}; /* in which the window closed */
+    for (int i = 0; i < STEPS; i++) steps[i] = (struct ids_slowdown_step){i, 742000, 0, 0};
+    for (int i = 0; i < 5; i++) steps[40 + i] = (struct ids_slowdown_step){40 + i, took[i], 1, 0};
+    steps[45] = (struct ids_slowdown_step){45, 20000000, 1, 0}; /* in which the window closed */
     step_ns = 0;
     ids_report_done(&report);
     ids_report_init(&report);
@@ -87,7 +87,7 @@ START_TEST(test_nearest_steps) {
     ck_assert_int_eq(find(steps, STEPS), 1);
     ck_assert_int_eq(slowdown.usual_ns, 742000);
     ck_assert_uint_eq(slowdown.around, 34);
-    for (int i = 50; i < 53; i++) steps[i] = (struct ids_slowdown_step){i, 9000000, 1}; /* another window */
+    for (int i = 50; i < 53; i++) steps[i] = (struct ids_slowdown_step){i, 9000000, 1, 0}; /* another window */
     ck_assert_int_eq(find(steps, STEPS), 1);
     ck_assert_uint_eq(slowdown.around, 31);
     ids_report_done(&report);

@@ -27,7 +27,7 @@ KINDS = 4096                    # as in executions.c
 PMAP_FRAMES = 12                # from jax's making of a jitted function outwards to its pmap
 FLAG_VECTORCALL = 1 << 11       # Py_TPFLAGS_HAVE_VECTORCALL
 NAME, BASICSIZE, VECTORCALL_OFFSET, FLAGS = 24, 32, 56, 168         # in PyTypeObject, 64 bits, with the GIL
-OPS_SHOWN = 3
+OPS_SHOWN, LATE = 3, 0.9
 EVALUATES = re.compile('(?<![a-z])(?i:eval|valid|test|predict|infer)')      # as of annotations: lib/analysis/step_marks.c
 CONSTANTS = 'broadcast_in_dim', 'convert_element_type', 'iota', 'reshape', '_multi_slice'
 
@@ -78,7 +78,7 @@ class Executions:
 
     def __init__(self, agent, session, pattern):
         self.agent, self.session = agent, session
-        self.pattern = re.compile(pattern) if pattern else None
+        self.pattern = pattern
         self.pjit = sys.modules.get('jax._src.pjit')
         core = sys.modules.get('jax._src.core')
         self.make = getattr(self.pjit, '_cpp_pjit', None)
@@ -92,6 +92,7 @@ class Executions:
         self.prepare(agent.library)
         self.missed = 0
         self.names = {}                 # address -> name
+        self.beside = {}                # the same of functions that are no steps
         self.kinds = {}                 # (name, file, line) -> number
         self.annotation = None          # of the step that runs, in a window, and the thread that it runs on
         self.annotation_thread = 0
@@ -99,9 +100,8 @@ class Executions:
         self.spent_ns = collections.deque(maxlen=COSTS)     # of the latest steps outside of windows
         self.made = self.pjit._cpp_pjit = hidden_after(self.make, self.note_made)
         Executions.now = self
-        if self.pattern:
-            self.follow_made_before()
-        else:
+        self.follow_made_before()
+        if not self.pattern:
             agent.counts_calls(True)    # a pattern may be that of a program alone, which executes without a call
         self.ahead = getattr(sys.modules.get('jax._src.interpreters.pxla'), 'MeshExecutable', None)
         self.make_ahead = getattr(self.ahead, 'create_cpp_call', None)
@@ -123,6 +123,13 @@ class Executions:
         library.ids_count_cost.restype = ctypes.c_int64
         self.counts = ctypes.PyDLL(library._name)       # called with the GIL held, which is the lock of the counts
         self.counts.ids_count_follow.argtypes = ctypes.c_void_p, ctypes.c_int
+        self.counts.ids_count_beside.argtypes = ctypes.c_void_p,
+        self.counts.ids_count_choose.argtypes = self.counts.ids_count_is_chosen.argtypes = ctypes.c_char_p,
+        self.counts.ids_count_calls_beside.argtypes = ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)
+        for ask in (self.counts.ids_count_calls_beside, self.counts.ids_count_all_beside, self.counts.ids_count_reached):
+            ask.restype = ctypes.c_int64
+        if self.pattern and self.counts.ids_count_choose(self.pattern.encode()):
+            raise Unknown('--step-executable is not understood')
         library.ids_count_end.restype = None
         library.ids_count_front.restype = library.ids_count_turn.restype = ctypes.c_void_p
         library.ids_count_evaluates.argtypes, library.ids_count_evaluates.restype = (ctypes.c_void_p,), None
@@ -138,8 +145,7 @@ class Executions:
         """After jax's _cpp_pjit has made it."""
         try:
             fun = mapped_function() or function.__wrapped__
-            if self.pattern or not is_of_jax(fun):
-                self.follow(function, name_of(fun, '?'), fun)
+            self.follow(function, name_of(fun, '?'), fun, self.pattern or not is_of_jax(fun))
         except Exception:
             pass
 
@@ -153,10 +159,10 @@ class Executions:
         return function
 
     def follow_made_before(self):
-        """With a pattern, what was jitted before this: jax's own functions, of which a program that works op by op consists."""
+        """What was jitted before this: jax's own functions, of which a program that works op by op consists. A pattern may name one."""
         for function in gc.get_objects():
             if type(function) is self.kind:
-                self.follow(function, name_of(function, '?'))
+                self.follow(function, name_of(function, '?'), None, self.pattern)
 
     def kind_of(self, fun, name):
         """The number of what is made at one place of the source; -1: it has none."""
@@ -167,12 +173,14 @@ class Executions:
             return -1
         return self.kinds.setdefault(key, len(self.kinds))
 
-    def follow(self, function, name, fun=None):
-        if self.pattern and not self.pattern.search(name):
-            return
+    def follow(self, function, name, fun=None, may_be_steps=True):
         if type(function) is not self.kind or self.pointer(function).value != self.original:
             return
-        if self.counts.ids_count_follow(id(function), self.kind_of(fun, name)):
+        if not may_be_steps or not self.counts.ids_count_is_chosen(name.encode('utf-8', 'replace')):
+            if self.counts.ids_count_beside(id(function)):
+                self.beside[id(function)] = name
+                self.pointer(function).value = self.counted
+        elif self.counts.ids_count_follow(id(function), self.kind_of(fun, name)):
             if EVALUATES.search(name):
                 self.library.ids_count_evaluates(id(function))
             self.names[id(function)] = name
@@ -246,15 +254,24 @@ class Executions:
             self.agent.calls_are_of(self.names[function])
         self.say_turn()
 
-    def ops(self):
-        """jax's own functions among those that were compiled, the last ones first, where the program jitted none: it works op by op. Functions
-        that only make constants and convert are left out."""
-        if self.names or not self.session.monitoring:
-            return ''
-        own = {getattr(function, '__name__', '') for function in gc.get_objects() if type(function) is self.kind}
-        compiled = [told.function for told in reversed(self.session.monitoring.told) if told.kind == 'jax.compile']
-        ops = [name for name in dict.fromkeys(compiled) if name in own and name not in CONSTANTS and not name.startswith('_')]
-        return ', '.join(ops[:OPS_SHOWN])
+    def called_more(self):
+        """What was called more often than the steps were counted, though its calls are none: [(name, calls)], the most first. jax's own
+        functions, of which a program that works op by op consists, and those that a pattern leaves out. A loop goes on to the end: what is
+        no more called then initialised. Functions that only make constants and convert are left out."""
+        calls, lasts, last = {}, {}, ctypes.c_int64()
+        for address, name in self.beside.items():
+            calls[name] = calls.get(name, 0) + self.counts.ids_count_calls_beside(address, last)
+            lasts[name] = max(lasts.get(name, 0), last.value)
+        late, reached = self.counts.ids_count_all_beside() * LATE, self.counts.ids_count_reached()
+        return sorted(((name, count) for name, count in calls.items() if count > reached and lasts[name] > late and
+                       name not in CONSTANTS and (self.pattern or not name.startswith('_'))), key=lambda item: -item[1])[:OPS_SHOWN]
+
+    def say_called_more(self):
+        """For words about windows that did not open."""
+        found = self.called_more()
+        if found:
+            self.agent.say('op by op', ', '.join(name for name, _ in found))
+            self.agent.say('op calls', found[0][1])
 
     def cost(self):
         """What counting took outside of windows, for a person: the median, because another thread that takes the GIL meanwhile is no

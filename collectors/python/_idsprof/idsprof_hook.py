@@ -188,9 +188,7 @@ class Hook:
         if self.wraps.missing():
             self.agent.say('wrap', self.wraps.missing())
         if self.executions:
-            ops = self.executions.ops()
-            if ops:
-                self.agent.say('op by op', ops)
+            self.executions.say_called_more()
             self.executions.say_function()
             self.executions.off()
             if self.executions.cost():
