@@ -71,6 +71,19 @@ def directly(is_clean, core):
     return ask if callable(ask) and names == ('trace_ctx', 'is_top_level') else is_clean
 
 
+def states(core):
+    """What is_top_level() compares, [(object, its usual value)] of the attribute 'value' of each; None where it does something else."""
+    kind = type(getattr(core, 'trace_ctx', None))
+    asked = [getattr(part, '__code__', None) for part in (getattr(kind, 'is_top_level', None),
+                                                          getattr(getattr(kind, 'trace', None), 'fget', None),
+                                                          getattr(getattr(kind, 'axis_env', None), 'fget', None))]
+    if [getattr(code, 'co_names', None) for code in asked] != [('trace', 'eval_trace', 'axis_env', 'top_axis_env'),
+                                                               ('trace_state_strong_ref', 'value'), ('axis_env_state', 'value')]:
+        return None
+    found = [(core.trace_state_strong_ref, core.eval_trace), (core.axis_env_state, core.top_axis_env)]
+    return found if all(state.value is usual for state, usual in found) else None
+
+
 class Executions:
     """Counts, from the moment it is made until off() is called or no window can come any more."""
 
@@ -83,6 +96,7 @@ class Executions:
         core = sys.modules.get('jax._src.core')
         self.make = getattr(self.pjit, '_cpp_pjit', None)
         self.is_clean = directly(getattr(core, 'trace_state_clean', None), core)
+        self.states = states(core) if getattr(self.is_clean, '__name__', '') == 'is_top_level' else None
         if not callable(self.make) or not callable(self.is_clean):
             raise Unknown('this jax makes jitted functions otherwise than known')
         probe = self.make_probe()
@@ -140,6 +154,11 @@ class Executions:
         # A PyDLL's kind of callback: it is called with the GIL held, and runs at once.
         self.kept = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(self.step)
         library.ids_count_begin(self.original, ctypes.cast(self.kept, ctypes.c_void_p), id(self.is_clean))      # which self keeps
+        if self.states:
+            pair = ctypes.c_void_p * 2
+            self.attribute = sys.intern('value')
+            library.ids_count_states.argtypes = ctypes.c_void_p, pair, pair
+            library.ids_count_states(id(self.attribute), pair(*(id(state) for state, _ in self.states)), pair(*(id(usual) for _, usual in self.states)))
 
     def note_made(self, function):
         """After jax's _cpp_pjit has made it."""
