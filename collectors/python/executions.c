@@ -70,8 +70,8 @@ static struct {
     int64_t calls;
     int kind; /* -1: none */
     int is_called, evaluates;
-    int is_beside;       /* its calls are no steps */
-    int64_t last_beside; /* its last call was that of so many of all those */
+    int is_beside; /* its calls are no steps */
+    int64_t last_ns;
     struct ids_turn turn;
     struct ids_gap gap;
 } functions[FUNCTIONS];
@@ -81,7 +81,7 @@ static struct {
     int is_apart;
 } kinds[KINDS];
 
-static int64_t calls_beside;
+static int64_t beside_first_ns, beside_last_ns;
 static int beside;
 static regex_t chosen;
 static int has_chosen;
@@ -97,8 +97,7 @@ IDS_AGENT_API int64_t ids_count_cost(void);
 IDS_AGENT_API void ids_count_states(void *attribute, void *const objects[2], void *const usual[2]);
 IDS_AGENT_API int ids_count_follow(void *callable, int kind);
 IDS_AGENT_API int ids_count_beside(void *callable);
-IDS_AGENT_API int64_t ids_count_calls_beside(void *callable, int64_t *ret_last);
-IDS_AGENT_API int64_t ids_count_all_beside(void);
+IDS_AGENT_API int64_t ids_count_calls_beside(void *callable, int *ret_is_late);
 IDS_AGENT_API int64_t ids_count_reached(void);
 IDS_AGENT_API int ids_count_choose(const char *pattern);
 IDS_AGENT_API int ids_count_is_chosen(const char *name);
@@ -169,20 +168,17 @@ int ids_count_beside(void *callable) {
     beside += !functions[at].callable;
     if (!ids_count_follow(callable, -1)) return 0;
     functions[at].is_beside = 1;
-    functions[at].last_beside = 0;
+    functions[at].last_ns = 0;
     return 1;
 }
 
-/* 0 where it is none. *ret_last: of all calls of such functions, how many there were with its last one. */
-int64_t ids_count_calls_beside(void *callable, int64_t *ret_last) {
+/* 0 where it is none. *ret_is_late: the last one came in the later half of the time between the first call of such
+ * functions and the last. */
+int64_t ids_count_calls_beside(void *callable, int *ret_is_late) {
     size_t at = place_of(callable);
     int is_one = functions[at].callable && functions[at].is_beside;
-    *ret_last = is_one ? functions[at].last_beside : 0;
+    *ret_is_late = is_one && functions[at].last_ns - beside_first_ns >= beside_last_ns - functions[at].last_ns;
     return is_one ? functions[at].calls : 0;
-}
-
-int64_t ids_count_all_beside(void) {
-    return calls_beside;
 }
 
 /* How often the function in front was called. */
@@ -383,7 +379,8 @@ int64_t ids_count_cost(void) {
 static void count_beside(size_t at) {
     if (is_clean && !asks_python()) return;
     functions[at].calls++;
-    functions[at].last_beside = ++calls_beside;
+    functions[at].last_ns = beside_last_ns = ids_monotonic_ns();
+    if (!beside_first_ns) beside_first_ns = beside_last_ns;
 }
 
 void *ids_count_call(void *callable, void *const *arguments, size_t count_and_flag, void *keywords) {

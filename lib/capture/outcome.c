@@ -455,8 +455,9 @@ static void never_reached(struct ids_outcome_work *outcome, int64_t start) {
         return;
     }
     int64_t number = process->number >= 0 ? process->number : process->reached;
-    /* One step more ends the window: the profile of a counted one has no end where none follows. */
-    int64_t fits = ids_sat_add(process->reached, -plan->steps);
+    /* The profile has no end of a counted step where no other one follows. */
+    int is_annotated = process->steps_source && !strcmp(process->steps_source, "annotation");
+    int64_t fits = ids_sat_add(process->reached, (is_annotated ? 1 : 0) - plan->steps);
     const char *other = ids_outcome_by_calls(outcome, process);
     const char *remedy = fits > 0 && fits < start
                              ? ids_outcome_text(outcome, "again, with --start-step %lld", (long long)fits)

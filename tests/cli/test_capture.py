@@ -472,7 +472,7 @@ def forks():
 
 def chosen_is_none():
     """The function whose calls were to be the steps is none of those that ran."""
-    for said, missed, then in (('op by op:upd', "(upd)", 'again, with the name of one of these: --step-executable upd'),
+    for said, missed, then in (('op by op:upd', "(upd)", "again, with the name of one of these: --step-executable '^upd$'"),
                                ('backend:cpu', '', "again, without it, or with a pattern of the step function's name")):
         run = double(['-s', '5', '--step-executable', '^updt$'], 'wake', 'say:' + said)
         wanted = f"--step-executable '^updt$' matched no function that the program ran {missed}".rstrip()

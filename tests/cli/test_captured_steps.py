@@ -411,6 +411,34 @@ same('the window is long ago: its marks say it', lost_in(marks := with_lost_wind
 LATE = 'the history begins with step 9000: until then another function was called more often'
 same('it begins late, and has lost nothing', LATE in ' '.join(report(marks).split()), True)
 same('annotations have the numbers of the program', 'the history begins' in ' '.join(report(ROOT / 'launches').split()), False)
+
+
+def of_two_functions(name, front, window='1 asked for', at=-9):
+    """As with_lost_window, of calls of f; calls of `front` are the steps that the process made at last, and that window was over before these."""
+    path = with_lost_window(name, 20)
+    notes = ROOT / name / '.idsprof'
+    lines = [{'t': 1, 'event': 'loaded', 'agent': '0', 'host': 'h', 'rank': -1, 'pid': 7}, {'t': 1, 'event': 'steps', 'source': 'executions', 'name': ''},
+             {'t': 3, 'event': 'written', 'window': 1, 'collector': 'jax', 'by': 'step', 'path': 'plugins/profile/now/h.mini', 'bytes': 1,
+              'first_step': 5000, 'last_step': 5007, 'steps': 8, 'of': 'f'}, {'t': 4, 'event': 'closed', 'source': 'executions', 'of': front}]
+    (notes / 'h.7.hello').write_text(''.join(json.dumps(line, separators=(',', ':')) + '\n' for line in lines))
+    data = bytearray((notes / 'h.7.history').read_bytes().ljust(248 + 10000 * 32 + 500 * 128, b'\0'))
+    data[24:32] = struct.pack('<q', 1)
+    data[248 + 320000:248 + 320128] = struct.pack('<qqq104s', at - 9, at, 2, window.encode())
+    (notes / 'h.7.history').write_bytes(data)
+    return path
+
+
+ANOTHER = 'the history is of g, which was called more often later: it says nothing of these steps'
+for name, arguments, wanted in (('of_f', ('f',), False), ('of_g', ('g',), True), ('of_g_later', ('g', '1 asked for', 5000000), False),
+                                ('of_g_2', ('g', '2 asked for'), False)):
+    path = of_two_functions(name, *arguments)
+    words = ' '.join(report(path, '--no-cache').split())
+    same('a history of another function: ' + name, (ANOTHER in words, 'steps are slow' in words), (wanted, not wanted))
+inside = [ROOT / 'of_g', ROOT / 'of_g' / 'plugins', ROOT / 'of_g' / 'plugins' / 'profile' / 'now']
+for folder, relative in zip(inside, ('plugins/profile/now/h.mini', 'profile/now/h.mini', 'h.mini')):
+    done = subprocess.run([os.environ['IDSPROF'], 'report', '--json', '--no-cache', relative], capture_output=True, text=True, cwd=folder)
+    found = json.loads(done.stdout)
+    same('from inside of the capture: ' + relative, (len(found['tables']['history']['rows']), found['run'].get('history_late')), (1, ANOTHER))
 hello = ROOT / 'marks_launch' / '.idsprof' / 'h.7.hello'
 hello.write_text(''.join(json.dumps(line, separators=(',', ':')) + '\n' for line in (
     {'t': 1, 'event': 'loaded', 'agent': '0', 'host': 'h', 'rank': -1, 'pid': 7},

@@ -331,6 +331,55 @@ def counts():
     library.ids_count_evaluates(over['t'])
     same('what trains is the loop though it was called less', played('uuuu'), 'uu')
 
+    # Those beside are counted, and begin no step.
+    for function in (library.ids_count_beside, library.ids_count_calls_beside, library.ids_count_front):
+        function.argtypes = [ctypes.c_void_p]
+    library.ids_count_calls_beside.argtypes += [ctypes.POINTER(ctypes.c_int)]
+    library.ids_count_front.argtypes = []
+    library.ids_count_calls_beside.restype = library.ids_count_reached.restype = ctypes.c_int64
+    beside, is_late, reached = [(900 + n) << 12 for n in range(4)], ctypes.c_int(), library.ids_count_reached()
+    for function in beside[:3]:
+        library.ids_count_beside(function)
+    for pause, functions_called in (0, [0] * 9 + [1]), (.2, [1]), (.1, [2] * 3):
+        time.sleep(pause)
+        for n in functions_called:
+            library.ids_count_call(beside[n], None, 0, None)
+    same('calls beside the steps, and whether they go on in the later half of the time',
+         [(library.ids_count_calls_beside(function, is_late), is_late.value) for function in beside + [over['u']]], [(9, 0), (2, 1), (3, 1), (0, 0), (0, 0)])
+    same('they are no steps', (steps, library.ids_count_reached()), ([], reached))
+    library.ids_count_follow(beside[0], -1)
+    same('an address that is another function now', library.ids_count_calls_beside(beside[0], is_late), 0)
+    for function in (library.ids_count_choose, library.ids_count_is_chosen):
+        function.argtypes = ctypes.c_char_p,
+    same('every name is chosen', library.ids_count_is_chosen(b'any'), 1)
+    patterns = b')', b'(', b'^tr(ai|u)n$', b'x{2}', b'a|^b'
+    same('an extended regular expression, as the launcher reads it', [library.ids_count_choose(pattern) for pattern in patterns], [0, -1, 0, 0, 0])
+    library.ids_count_choose(b')')
+    same('a bracket that closes nothing is one', [library.ids_count_is_chosen(name) for name in (b'f()', b'f')], [1, 0])
+    library.ids_count_choose(b'^t(a|b)$')
+    same('what matches is chosen', [library.ids_count_is_chosen(name) for name in (b'ta', b'tab', b'tb')], [1, 0, 1])
+
+    # A call in a trace is no execution: by what jax's own question compares, or by that question.
+    clean, state, usual = (lambda: answers[0]), [types.SimpleNamespace(value=0), types.SimpleNamespace(value=1)], [object(), object()]
+    answers, name, pair = [True], sys.intern('value'), ctypes.c_void_p * 2
+    library.ids_count_begin(ctypes.cast(called, ctypes.c_void_p), ctypes.cast(begins, ctypes.c_void_p), id(clean))
+    library.ids_count_states.argtypes = ctypes.c_void_p, pair, pair
+
+    def counted():
+        before = library.ids_count_calls_beside(beside[1], is_late)
+        library.ids_count_call(beside[1], None, 0, None)
+        return library.ids_count_calls_beside(beside[1], is_late) - before
+    found = [counted()]
+    answers[0] = False
+    found.append(counted())
+    library.ids_count_states(id(name), pair(*map(id, state)), pair(*map(id, usual)))
+    for state[0].value, state[1].value in ((usual[0], usual[1]), (usual[0], 1), (0, usual[1]), (usual[1], usual[0])):
+        found.append(counted())
+    del state[0].value
+    found.append(counted())
+    same('calls in a trace', found, [1, 0, 1, 0, 0, 0, 0])
+    library.ids_count_begin(ctypes.cast(called, ctypes.c_void_p), ctypes.cast(begins, ctypes.c_void_p), None)
+
     # The callback may wait, as where it opens a window: what other threads call meanwhile is of that step.
     def call_on_thread(then=lambda: None):
         def calls_on():

@@ -29,6 +29,19 @@ for i in range(40):
     w = w - 0.001 * jnp.tanh(x @ w)
 print(bool(jnp.isfinite(w).all()))
 ''')
+# Ops that initialise are called more often than those of the loop, and one comes when it is over.
+AROUND = ROOT / 'around.py'
+AROUND.write_text('''import time, jax, jax.numpy as jnp
+first = jax.jit(lambda w: w * 2)
+w, x = jnp.ones((64, 64)), jnp.ones((64, 64))
+for i in range(900):
+    jnp.exp(x)
+w = first(w)
+for i in range(40):
+    w = jnp.tanh(x @ w)
+    time.sleep(.02)
+print(float(w[0, 0]) > 0)
+''')
 ANEW = ROOT / 'anew.py'
 ANEW.write_text('''import jax, jax.numpy as jnp
 class Trainer:
@@ -161,8 +174,8 @@ def eager():
     ops = re.search(r'op by op \((.*)\)', run.line('missed'))
     check('op by op: with ops of the loop', ops and set(ops[1].split(', ')) <= {'tanh', 'matmul', 'subtract', 'multiply', 'isfinite'},
           run.err)
-    remedy = re.search(r'--step-executable \w+', run.line('next'))
-    check('op by op: what to do', remedy, run.err)
+    remedy = re.search(r"--step-executable '\^(\w+)\$' counts", run.line('next'))
+    check('op by op: what to do', remedy and remedy[1] in ops[1], run.err)
     run = capture(['-s', 20, '-k', 4, '--step-executable', '^tanh$'], program=EAGER)
     found = profile(run)
     check('op by op: each call of the op is a step', found and [number for _, number in found.steps] == [20, 21, 22, 23], run.err)
@@ -193,6 +206,22 @@ def disagreement():
     check('where both agree nothing is said', run.line('steps') == '' and 'capture counted' not in live.idsprof('report', run.folder).stdout, run.err)
 
 
+def around():
+    """What capture proposes where it caught nothing leads to a window of the loop."""
+    run = capture([], program=AROUND)
+    check('around: a function that runs once', run.line('missed').startswith('the program ended after step 0 (executions of <lambda>)'), run.err)
+    then = re.search(r"again, with --step-executable '(\^(?:matmul|tanh)\$)' --start-step (34),", run.line('next'))
+    check('around: the loop has others', then, run.err)
+    run = capture(['--step-executable', then[1], '--start-step', then[2]] if then else [], program=AROUND)
+    check('around: and they are its steps', run.line('caught').startswith('steps 34-38 (executions of %s), 1 window' % then[1][1:-1] if then else 'x'), run.err)
+    check('around: the report counts alike', steps_of_report(run) == (then and then[1][1:-1], 5, 34, 38), steps_of_report(run))
+    run = capture(['--step-executable', '^squeeze$'], program=AROUND)
+    check('around: nor is an op that runs once a loop', "again, with --step-executable '^" in run.line('next') and '--start-step 34' in run.line('next'), run.err)
+    run = capture(['--step-executable', ')'], program=AROUND)
+    check('around: a pattern of one program is one of the other', run.line('missed').startswith("--step-executable ')' matched no function that the program ran ("),
+          run.err)
+
+
 def server():
     run = capture(['-s', 40], program=SERVER)
     check('threads of a server: the program is as it was', (run.code, run.out) == (0, 'True\n'), run.err)
@@ -215,7 +244,7 @@ def called_more_often():
         program.write_text(TRAINS.replace('sys.argv[1]', repr(kind)))
         return capture(list(options), program=program)
     run = often('make', '-s', 120)
-    check('what initialises: the loop has a window too', run.line('caught').startswith('steps 120-124, 120-124 (executions of train_step), 2 windows'),
+    check('what initialises: the loop has a window too', run.line('caught').startswith('steps 120-124 (executions of make), 120-124 (executions of train_step), 2 windows'),
           run.err)
     check('what initialises: the report is of the loop', steps_of_report(run) == ('train_step', 5, 120, 124), steps_of_report(run))
     run = often('evaluate', '-s', 120)
@@ -229,7 +258,7 @@ def called_more_often():
     check('four calls a turn: whole turns', 'apply comes with one of 4 steps (the 4 that are measured are 1 turn)' in words, (run.err, words[:600]))
 
 
-CASES = [called_more_often, pmap, anew, partial, eager, made_anew, disagreement, server, threads]
+CASES = [called_more_often, pmap, anew, partial, eager, around, made_anew, disagreement, server, threads]
 
 
 def main():

@@ -235,9 +235,30 @@ START_TEST(test_never_reached) {
     ck_assert_str_eq(outcome.reason, "never_reached");
     ck_assert_str_eq(outcome.missed, "the program ended after step 37 (annotation 'train'), before step 153");
     ck_assert_str_eq(outcome.remedy, "again, with --start-step 33"); /* 33 to 37 are five */
+    process.steps_source = "executions";                             /* of these another one ends the last */
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.remedy, "again, with --start-step 32");
+    process.steps_source = "annotation";
     process.reached = process.number = 2;
     find_outcome("python", "x.py");
     ck_assert_str_eq(outcome.remedy, "again, with --start-step 0: it has few steps");
+    struct ids_seen_text facts[] = {{.key = "op by op", .value = "tanh, matmul"}, {.key = "op calls", .value = "200"}};
+    process.facts = facts;
+    process.fact_count = 2;
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.remedy, "again, with --step-executable '^tanh$', which is called more often");
+    facts[1].value = "60";
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.remedy,
+                     "again, with --step-executable '^tanh$' --start-step 54, which is called more often");
+    facts[1].value = "5"; /* no window of five that a sixth one ends */
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.remedy, "again, with --start-step 0: it has few steps");
+    facts[1].value = "200";
+    process.reached = process.number = 37; /* it has steps enough of its own */
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.remedy, "again, with --start-step 33");
+    process.fact_count = 0;
     process.reached = process.number = -1;
     find_outcome("python", "x.py");
     ck_assert_str_eq(outcome.reason, "no_steps");
@@ -476,6 +497,65 @@ START_TEST(test_short_windows) {
 }
 END_TEST
 
+/* What a function initialises with is called more often than the loop at first: each window has steps of its own. */
+START_TEST(test_windows_of_two_functions) {
+    struct ids_seen_window windows[] = {
+        {.number = 1,
+         .fate = IDS_SEEN_WRITTEN,
+         .path = "p/a/x",
+         .first_step = 153,
+         .last_step = 157,
+         .steps = 5,
+         .events = 7},
+        {.number = 2,
+         .fate = IDS_SEEN_WRITTEN,
+         .path = "p/b/x",
+         .first_step = 153,
+         .last_step = 157,
+         .steps = 5,
+         .events = 7},
+        {.number = 3,
+         .fate = IDS_SEEN_WRITTEN,
+         .path = "p/c/x",
+         .first_step = 253,
+         .last_step = 257,
+         .steps = 5,
+         .events = 7},
+    };
+    struct ids_seen_text fact = {.key = "step function", .value = "init"};
+    struct ids_seen_process process = {.pid = 1,
+                                       .rank = -1,
+                                       .steps_source = "executions",
+                                       .steps_name = "train",
+                                       .windows = windows,
+                                       .window_count = 3,
+                                       .is_closed = 1};
+    ids_plan_default(&plan);
+    seen = (struct ids_seen){.processes = &process, .count = 1};
+    windows[1].of = windows[2].of = "train";
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.steps, "steps 153-157, 153-157, 253-257 (executions of train)"); /* one does not know */
+    windows[0].of = "init";
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.steps, "steps 153-157 (executions of init), 153-157, 253-257 (executions of train)");
+    /* Of a call that no other one follows the profile has no end. */
+    ck_assert_ptr_null(outcome.reason);
+    windows[2].opened_by = "step";
+    windows[2].closed_by = "exit";
+    find_outcome("python", "x.py");
+    ck_assert_ptr_null(outcome.reason); /* an execution has one */
+    process.facts = &fact;
+    process.fact_count = 1;
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.reason, "cut_short");
+    ck_assert_str_eq(outcome.missed, "the end of step 257 of window 3: the program ended in it");
+    windows[2].steps = 3;
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.missed, "the program ended after 3 of the 5 steps of window 3");
+    ids_arena_done(&arena);
+}
+END_TEST
+
 /* What helps where nothing could be written, or jax refused an option. */
 START_TEST(test_remedies) {
     const struct {
@@ -606,6 +686,19 @@ START_TEST(test_caught) { /* two ranks, one window, in one folder */
     windows[1].threads = 1;
     find_outcome("torchrun", "x.py");
     ck_assert_ptr_null(outcome.reason);
+    windows[1].samples = 4; /* one has as few already; now there is no window with enough */
+    find_outcome("torchrun", "x.py");
+    ck_assert_str_eq(outcome.reason, "few_stacks");
+    ck_assert_str_eq(outcome.missed, "stacks, too few to name the host's code: 1 sample in window 1: the window was "
+                                     "over after 0 ms, and more --steps have more");
+    windows[0].begin_ns = 0;
+    windows[0].end_ns = 26800000;
+    find_outcome("torchrun", "x.py");
+    ck_assert_str_eq(outcome.missed, "stacks, too few to name the host's code: 1 sample in window 1: the thread that "
+                                     "takes them had no core");
+    windows[0].samples = 5;
+    find_outcome("torchrun", "x.py");
+    ck_assert_ptr_null(outcome.reason);
     windows[1].fate = IDS_SEEN_OPEN;
     find_outcome("torchrun", "x.py");
     ck_assert_str_eq(outcome.reason, "left_suddenly");
@@ -655,5 +748,5 @@ START_TEST(test_folder_that_vanishes) {
 END_TEST
 
 IDS_RUN_SUITE("capture", test_variables, test_files_of_variables, test_settings, test_settings_by_time, test_names,
-              test_nobody_said_hello, test_never_reached, test_failed_before, test_judged_windows, test_short_windows,
-              test_remedies, test_caught, test_folder_that_vanishes)
+              test_nobody_said_hello, test_never_reached, test_windows_of_two_functions, test_failed_before,
+              test_judged_windows, test_short_windows, test_remedies, test_caught, test_folder_that_vanishes)

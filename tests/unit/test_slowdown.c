@@ -2,6 +2,8 @@
 #include "lib/run/slowdown.h"
 #include "tests/support/suite.h"
 
+#include <string.h>
+
 enum { STEPS = 60 };
 
 static struct ids_slowdown_step steps[STEPS];
@@ -279,6 +281,44 @@ START_TEST(test_shorter) {
 }
 END_TEST
 
+/* Those around the window are unlike each other, and say nothing: the run does. */
+START_TEST(test_shorter_than_the_run) {
+    static struct ids_slowdown_step many[100];
+    record(430000, 430000, 430000, 430000);
+    step_ns = 430000;
+    for (int i = 0; i < 100; i++) many[i] = (struct ids_slowdown_step){i, 742000, 0, 0};
+    for (int i = 20; i < 66; i += 2) many[i].took_ns = 430000;
+    memcpy(many + 40, steps + 40, 6 * sizeof *many);
+    ck_assert_int_eq(find(many, 100), 1);
+    ck_assert_str_eq(slowdown.side, "outside");
+    ck_assert_uint_eq(slowdown.around, 94);
+    ck_assert_int_eq(slowdown.recorded_ns, 430000);
+    ck_assert_int_eq(slowdown.usual_ns, 742000);
+    ck_assert_int_eq(find(many, 86), 0); /* of 80 a quarter are as those of the window */
+    ck_assert_int_eq(find(many + 20, 44), 0);
+    for (int i = 20; i < 66; i++) many[i].took_ns = 430000; /* it is alike all around: that part of the run is so */
+    ck_assert_int_eq(find(many, 100), 0);
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Another window of the run has steps of the same numbers, as calls of another function have. */
+START_TEST(test_numbers_of_another_window) {
+    record(1500000, 1500000, 1500000, 1500000);
+    for (int i = 40; i < 46; i++) steps[i].is_of_other = 1;
+    ck_assert_int_eq(find(steps, STEPS), 0);
+    for (int i = 0; i < 5; i++) {
+        steps[10 + i] = steps[40 + i];
+        steps[10 + i].took_ns = 742000;
+        steps[10 + i].is_of_other = 0;
+    }
+    ck_assert_int_eq(find(steps, STEPS), 0);
+    for (int i = 0; i < 5; i++) steps[10 + i].took_ns = 1500000;
+    ck_assert_int_eq(find(steps, STEPS), 1);
+    ids_report_done(&report);
+}
+END_TEST
+
 START_TEST(test_shorter_told) {
     record(1000, 1000, 1000, 1000);
     slowdown = (struct ids_slowdown){.recorded_ns = 430000, .usual_ns = 742000, .around = 40, .side = "around"};
@@ -311,4 +351,5 @@ END_TEST
 
 IDS_RUN_SUITE("slowdown", test_found, test_too_few, test_far_slower_beside_few, test_nearest_steps, test_sides_differ,
               test_slow_by_itself, test_kept_for_a_step, test_told, test_told_of_a_rhythm, test_slow_often,
-              test_slow_often_told, test_shorter, test_shorter_told)
+              test_slow_often_told, test_shorter, test_shorter_than_the_run, test_numbers_of_another_window,
+              test_shorter_told)

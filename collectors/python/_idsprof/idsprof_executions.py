@@ -27,7 +27,7 @@ KINDS = 4096                    # as in executions.c
 PMAP_FRAMES = 12                # from jax's making of a jitted function outwards to its pmap
 FLAG_VECTORCALL = 1 << 11       # Py_TPFLAGS_HAVE_VECTORCALL
 NAME, BASICSIZE, VECTORCALL_OFFSET, FLAGS = 24, 32, 56, 168         # in PyTypeObject, 64 bits, with the GIL
-OPS_SHOWN, LATE = 3, 0.9
+OPS_SHOWN = 3
 EVALUATES = re.compile('(?<![a-z])(?i:eval|valid|test|predict|infer)')      # as of annotations: lib/analysis/step_marks.c
 CONSTANTS = 'broadcast_in_dim', 'convert_element_type', 'iota', 'reshape', '_multi_slice'
 
@@ -139,9 +139,8 @@ class Executions:
         self.counts.ids_count_follow.argtypes = ctypes.c_void_p, ctypes.c_int
         self.counts.ids_count_beside.argtypes = ctypes.c_void_p,
         self.counts.ids_count_choose.argtypes = self.counts.ids_count_is_chosen.argtypes = ctypes.c_char_p,
-        self.counts.ids_count_calls_beside.argtypes = ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)
-        for ask in (self.counts.ids_count_calls_beside, self.counts.ids_count_all_beside, self.counts.ids_count_reached):
-            ask.restype = ctypes.c_int64
+        self.counts.ids_count_calls_beside.argtypes = ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)
+        self.counts.ids_count_calls_beside.restype = self.counts.ids_count_reached.restype = ctypes.c_int64
         if self.pattern and self.counts.ids_count_choose(self.pattern.encode()):
             raise Unknown('--step-executable is not understood')
         library.ids_count_end.restype = None
@@ -275,14 +274,15 @@ class Executions:
 
     def called_more(self):
         """What was called more often than the steps were counted, though its calls are none: [(name, calls)], the most first. jax's own
-        functions, of which a program that works op by op consists, and those that a pattern leaves out. A loop goes on to the end: what is
-        no more called then initialised. Functions that only make constants and convert are left out."""
-        calls, lasts, last = {}, {}, ctypes.c_int64()
+        functions, of which a program that works op by op consists, and those that a pattern leaves out. What is called in the first half of the
+        time alone initialises. Functions that only make constants and convert are left out."""
+        calls, late, is_late = {}, set(), ctypes.c_int()
         for address, name in self.beside.items():
-            calls[name] = calls.get(name, 0) + self.counts.ids_count_calls_beside(address, last)
-            lasts[name] = max(lasts.get(name, 0), last.value)
-        late, reached = self.counts.ids_count_all_beside() * LATE, self.counts.ids_count_reached()
-        return sorted(((name, count) for name, count in calls.items() if count > reached and lasts[name] > late and
+            calls[name] = calls.get(name, 0) + self.counts.ids_count_calls_beside(address, is_late)
+            if is_late.value:
+                late.add(name)
+        reached = self.counts.ids_count_reached()
+        return sorted(((name, count) for name, count in calls.items() if count > reached and name in late and
                        name not in CONSTANTS and (self.pattern or not name.startswith('_'))), key=lambda item: -item[1])[:OPS_SHOWN]
 
     def say_called_more(self):
