@@ -369,7 +369,12 @@ def counts():
         before = library.ids_count_calls_beside(beside[1], is_late)
         library.ids_count_call(beside[1], None, 0, None)
         return library.ids_count_calls_beside(beside[1], is_late) - before
-    found = [counted()]
+    found, seen = [counted()], []
+    if sys.version_info >= (3, 11):
+        sys.setprofile(lambda frame, event, value: seen.append(frame.f_code))
+        counted()
+        sys.setprofile(None)
+    same('a profiler does not see the question', clean.__code__ in seen, False)
     answers[0] = False
     found.append(counted())
     library.ids_count_states(id(name), pair(*map(id, state)), pair(*map(id, usual)))
