@@ -20,6 +20,7 @@ struct ids_python_stack {
     uint64_t pthread, tid;       /* tid: 0 unknown (before 3.11) */
     uintptr_t next;              /* thread's state, 0: this was the last one */
     enum ids_thread_waits waits; /* set by who knows */
+    int woke;                    /* the same: it ran since the sample before, and slept for most of that time */
     int depth;
     struct ids_python_call calls[IDS_PYTHON_DEPTH]; /* the innermost first */
 };

@@ -91,6 +91,7 @@ int ids_sampled_slices_make(struct ids_sampled_slices *slices, const struct ids_
         if (before && !goes_on) close_to(&making, 0, end_of(before, time));
         uint32_t depth = names_of(context, run, names), common = 0;
         while (common < depth && common < making.depth && names[common] == making.names[common]) common++;
+        if (run->woke && common == depth && common) common--; /* a slice says since when the thread is there */
         close_to(&making, common, begin_ns);
         while (making.depth < depth) {
             if (open_slice(&making, names[making.depth], begin_ns)) return -1;

@@ -53,7 +53,8 @@ size_t ids_samples_add(struct ids_samples *samples, const struct ids_python_stac
                        int64_t when_ns) {
     struct ids_sampled_thread *thread = thread_of(samples, stack);
     struct ids_sample_run *last = thread && thread->count ? &thread->runs[thread->count - 1] : NULL;
-    if (last && goes_on(samples, last, stack, number)) {
+    int is_same = last && goes_on(samples, last, stack, number);
+    if (is_same && !stack->woke) {
         lengthen(last, number, when_ns);
         return (size_t)(thread - samples->threads);
     }
@@ -72,7 +73,7 @@ size_t ids_samples_add(struct ids_samples *samples, const struct ids_python_stac
     samples->calls = calls;
     memcpy(calls + samples->call_count, stack->calls, depth * sizeof *calls);
     runs[thread->count++] = (struct ids_sample_run){
-        number, number, when_ns, when_ns, (uint32_t)samples->call_count, (uint32_t)depth, stack->waits};
+        number, number, when_ns, when_ns, (uint32_t)samples->call_count, (uint32_t)depth, stack->waits, is_same};
     samples->call_count += depth;
     return (size_t)(thread - samples->threads);
 }

@@ -13,6 +13,7 @@ struct ids_sample_run {
     int64_t first_ns, last_ns;
     uint32_t calls, depth; /* where they begin in ids_samples.calls; the innermost first */
     enum ids_thread_waits waits;
+    int woke; /* the run before has the same stack: in between the thread woke, and came back to it */
 };
 
 struct ids_sampled_thread {

@@ -96,6 +96,7 @@ static int take_thread(struct ids_python_thread *thread, uint32_t number, int64_
     if (clock.cpu_ns >= 0) find_core_wait(thread, &clock, number);
     uint64_t ours = atomic_load(&stacks.left_out); /* before it is read: one that is no more is not in what is read */
     if (read_thread(thread, number)) return -1;
+    stack->woke = thread->tid == stack->tid && ids_thread_woke_between(&thread->clock, &clock);
     /* Another thread may have got the state's place: its clock is not known. */
     thread->clock = thread->tid == stack->tid ? clock : (struct ids_thread_clock){-1, -1, 0};
     thread->tid = stack->tid;

@@ -114,6 +114,7 @@ static void write_periods(struct ids_xspace_out *out, const struct ids_stacks_co
     const struct ids_sampled_time time = time_of(counts);
     ids_xspace_int(out, "samples", counts->samples);
     ids_xspace_int(out, "sampling_period_ns", ids_sampled_period(&time, time.end_ns));
+    ids_xspace_int(out, "tells_wakes", 1);
     if (counts->dense && counts->dense < counts->samples) {
         ids_xspace_int(out, "dense_period_ns", ids_sampled_period(&time, time.begin_ns));
         ids_xspace_int(out, "dense_ns", time.dense_end_ns - time.begin_ns);

@@ -43,6 +43,13 @@ struct ids_core_wait ids_core_wait_between(const struct ids_thread_clock *before
     return (struct ids_core_wait){end_ns - waited_ns, end_ns};
 }
 
+int ids_thread_woke_between(const struct ids_thread_clock *before, const struct ids_thread_clock *now) {
+    if (before->cpu_ns < 0 || now->cpu_ns <= before->cpu_ns) return 0;
+    int64_t busy_ns = now->cpu_ns - before->cpu_ns;
+    if (before->waited_ns >= 0 && now->waited_ns >= 0) busy_ns += now->waited_ns - before->waited_ns;
+    return busy_ns < (now->at_ns - before->at_ns) / 2;
+}
+
 void ids_thread_clocks_done(void) {
     ids_task_files_close(&files);
 }

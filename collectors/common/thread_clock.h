@@ -26,6 +26,9 @@ int ids_schedstat_parse(const char *text, int64_t *ret_ran_ns, int64_t *ret_wait
  * counts a wait when it ends: no more is a wait between them than the time in which the thread did not run. */
 struct ids_core_wait ids_core_wait_between(const struct ids_thread_clock *before, const struct ids_thread_clock *now,
                                            int is_seen);
+/* Whether it ran between two readings of its clock, and neither ran nor waited for a core for most of the time: it
+ * woke. */
+int ids_thread_woke_between(const struct ids_thread_clock *before, const struct ids_thread_clock *now);
 /* Closes the files of threads that were asked about. */
 void ids_thread_clocks_done(void);
 

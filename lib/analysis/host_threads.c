@@ -105,10 +105,12 @@ void ids_host_threads_lend(const struct ids_host_threads *threads, struct ids_ho
     ret_lent->python = NULL; /* found when it is asked for */
     ret_lent->python_count = 0;
     ret_lent->holders = NULL;
+    ret_lent->wakers = (struct ids_wakers){0};
     ret_lent->asked.count = 0;
 }
 
 void ids_host_threads_done(struct ids_host_threads *threads) {
+    ids_wakers_done(&threads->wakers);
     free(threads->python);
     free(threads->holders);
     if (threads->is_lent) return;
@@ -177,24 +179,44 @@ static int tells_more(const struct ids_trace *trace, const struct ids_doing *doi
                   ids_trace_text(trace, trace->names[than->name].text)) < 0;
 }
 
-/* It waits for a thread itself, and stands in a line of that wait before the lock, or behind it. */
-static int waits_itself(const struct ids_trace *trace, const struct ids_doing *doing) {
-    uint32_t called = doing->called != IDS_NONE ? doing->called : doing->name;
-    if (doing->account != IDS_HOST_PYTHON && doing->account != IDS_HOST_INPUT) return 0;
-    return ids_python_waits_for_thread(ids_strings_text(&trace->strings, trace->names[called].text));
+/* What a wait is judged by; NULL: nothing, as one for Python's lock, which is given to whoever runs. */
+static int find_waking(struct ids_host_threads *threads, const struct ids_timeline *own, uint32_t waiting,
+                       const struct ids_waking **ret_waking) {
+    const struct ids_trace *trace = threads->trace;
+    size_t t = 0;
+    *ret_waking = NULL;
+    if (waiting == IDS_NO_DOING) return 0;
+    while (t < trace->track_count && &trace->tracks[t].timeline != own) t++;
+    if (t == trace->track_count) return 0;
+    threads->wakers.trace = trace;
+    threads->wakers.python = threads->python;
+    threads->wakers.python_count = threads->python_count;
+    return ids_wakers_find(&threads->wakers, (uint32_t)t, waiting, ret_waking);
 }
 
-/* Whether another thread may wait for it. */
-static int may_hold_up(const struct ids_doing *doing, enum ids_waits waits) {
-    if (doing->account == IDS_NO_ACCOUNT || doing->account == IDS_PROFILER) return 0;
-    if (waits == IDS_WAITS_FOR_GIL && doing->account == IDS_HOST_SYNC) return 0;
-    return !doing->waits || (doing->waits == IDS_WAITS_OUTSIDE && waits != IDS_WAITS_FOR_GIL);
+/* What is known of one that another thread may wait for. */
+struct beside {
+    uint32_t doing;
+    int is_asleep;
+    double score;
+};
+
+/* One that runs may be it before one that sleeps, where their turns say nothing. */
+static int is_better(const struct ids_trace *trace, const struct beside *one, const struct beside *than) {
+    if (than->doing == IDS_NO_DOING) return 1;
+    if (one->score > than->score || one->score < than->score) return one->score > than->score;
+    if (one->is_asleep != than->is_asleep) return than->is_asleep;
+    return tells_more(trace, &trace->doings[one->doing], &trace->doings[than->doing]);
 }
 
 int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_timeline *own,
-                            enum ids_waits waits, int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other) {
+                            uint32_t waiting, int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other) {
     const struct ids_trace *trace = threads->trace;
-    if (!threads->python && find_python(threads)) return -1;
+    const enum ids_waits waits = waiting == IDS_NO_DOING ? IDS_WAITS_FOR_GIL : IDS_WAITS_FOR_LOCK;
+    const struct ids_waking *waking;
+    struct beside best = {.doing = IDS_NO_DOING};
+    int is_likely = 0, are_several = 0;
+    if ((!threads->python && find_python(threads)) || find_waking(threads, own, waiting, &waking)) return -1;
     *ret_other = (struct ids_other_doing){.doing = IDS_NO_DOING, .until_ps = to_ps};
     for (size_t p = 0; p < threads->python_count; p++) {
         const struct ids_track *track = &trace->tracks[threads->python[p]];
@@ -204,12 +226,22 @@ int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, con
         if (i + 1 < timeline->count && timeline->from_ps[i + 1] < ret_other->until_ps)
             ret_other->until_ps = timeline->from_ps[i + 1];
         if (i == SIZE_MAX) continue;
-        const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
-        if (!may_hold_up(doing, waits) || waits_itself(trace, doing)) continue;
+        struct beside one = {.doing = waking ? ids_doing_with_core(trace, timeline, i) : timeline->doing[i]};
+        if (!ids_may_hold_up(trace, one.doing, waits)) continue;
+        enum ids_wakes wakes =
+            waking ? ids_waking_by(&threads->wakers, waking, one.doing, &one.score) : IDS_WAKES_MAYBE;
+        ret_other->is_unknown |= wakes == IDS_WAKES_NEVER;
+        if (wakes == IDS_WAKES_NEVER) continue;
+        one.is_asleep = waking && ids_is_asleep(trace, one.doing);
         ret_other->count++;
-        if (ret_other->doing == IDS_NO_DOING || tells_more(trace, doing, &trace->doings[ret_other->doing]))
-            ret_other->doing = timeline->doing[i];
+        is_likely |= wakes == IDS_WAKES_LIKELY;
+        are_several |= best.doing != IDS_NO_DOING && !ids_host_threads_are_of_function(threads, best.doing, one.doing);
+        if (is_better(trace, &one, &best)) best = one;
     }
+    /* Of several that sleep, which it is would be a guess. */
+    int is_guess = are_several && !is_likely && best.is_asleep;
+    if (!is_guess) ret_other->doing = best.doing;
+    ret_other->is_unknown = ret_other->doing == IDS_NO_DOING && (is_guess || ret_other->is_unknown);
     return 0;
 }
 
@@ -217,12 +249,6 @@ int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, con
 
 /* What fewer waits show may be chance. */
 enum { LEAST_WAITS = 4 };
-
-static uint64_t function_of(const struct ids_trace *trace, uint32_t doing) {
-    uint32_t caller = trace->doings[doing].caller;
-    uint32_t name = caller == IDS_NONE ? trace->doings[doing].name : caller;
-    return ids_python_function_key(ids_strings_text(&trace->strings, trace->names[name].text));
-}
 
 struct holding {
     struct ids_keymap of_function, of_doing; /* how long each had the lock that was waited for; by doing + 1 */
@@ -233,7 +259,7 @@ struct holding {
 };
 
 static int add_holder(struct holding *holding, const struct ids_trace *trace, uint32_t doing, int64_t length_ps) {
-    uint64_t function = function_of(trace, doing), *sum = ids_keymap_at(&holding->of_function, function);
+    uint64_t function = ids_function_of_doing(trace, doing), *sum = ids_keymap_at(&holding->of_function, function);
     if (!sum) return -1;
     *sum += (uint64_t)length_ps;
     if (*sum > holding->most_ps) holding->most_ps = *sum, holding->function = function;
@@ -250,7 +276,7 @@ static int add_wait(struct holding *holding, struct ids_host_threads *threads, u
     int is_held = 0;
     while (from_ps < to_ps) {
         struct ids_other_doing other;
-        if (ids_host_threads_beside(threads, host, own, IDS_WAITS_FOR_GIL, from_ps, to_ps, &other)) return -1;
+        if (ids_host_threads_beside(threads, host, own, IDS_NO_DOING, from_ps, to_ps, &other)) return -1;
         if (other.doing != IDS_NO_DOING) {
             if (add_holder(holding, threads->trace, other.doing, other.until_ps - from_ps)) return -1;
             is_held = 1;
@@ -267,7 +293,7 @@ static uint32_t longest_of_function(const struct holding *holding, const struct 
     uint64_t longest_ps = 0, length_ps;
     for (size_t d = 0; d < trace->doing_count; d++) {
         if (!ids_keymap_get(&holding->of_doing, (uint64_t)d + 1, &length_ps) || length_ps <= longest_ps ||
-            function_of(trace, (uint32_t)d) != holding->function)
+            ids_function_of_doing(trace, (uint32_t)d) != holding->function)
             continue;
         longest = (uint32_t)d;
         longest_ps = length_ps;
@@ -314,7 +340,7 @@ int ids_host_threads_usual_holder(struct ids_host_threads *threads, const struct
 
 int ids_host_threads_are_of_function(const struct ids_host_threads *threads, uint32_t doing, uint32_t other) {
     return doing != IDS_NO_DOING && other != IDS_NO_DOING &&
-           function_of(threads->trace, doing) == function_of(threads->trace, other);
+           ids_function_of_doing(threads->trace, doing) == ids_function_of_doing(threads->trace, other);
 }
 
 int ids_host_threads_are_traced(const struct ids_host_threads *threads, uint32_t host, int64_t from_ps, int64_t to_ps) {

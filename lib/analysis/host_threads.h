@@ -8,6 +8,7 @@
 #define IDS_LIB_ANALYSIS_HOST_THREADS_H
 
 #include "lib/analysis/recording.h"
+#include "lib/analysis/wakers.h"
 #include "lib/model/trace.h"
 
 /* In the order in which they are asked. A track that reports compilations (jax.monitoring) comes before the thread
@@ -29,7 +30,8 @@ struct ids_host_threads {
         *frames; /* by host: from the first to the last Python frame of its program's thread */
     uint32_t *python; /* tracks of threads that run Python, by host; NULL: nobody asked yet */
     size_t python_count;
-    uint32_t *holders; /* by track: who has what it waits for; IDS_NONE: not asked yet; NULL: nobody asked */
+    uint32_t *holders;        /* by track: who has what it waits for; IDS_NONE: not asked yet; NULL: nobody asked */
+    struct ids_wakers wakers; /* of locks that are waited for */
     struct ids_asked_threads asked; /* of `launch` */
     const struct ids_event *launch;
     int is_lent; /* the tables by host and track are another one's */
@@ -49,12 +51,14 @@ const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *thr
 struct ids_other_doing {
     uint32_t doing; /* one with a function of the program, if there is any; IDS_NO_DOING: none of them does anything */
     int count;      /* how many do something */
+    int is_unknown; /* others do something, but none of them is who ends such waits */
     int64_t until_ps; /* that long; at most `to` */
 };
-/* `waits`: what the thread `own` waits for. Whoever sleeps, reads a socket or waits for a device may be what a lock is
- * waited for, but has given Python's own lock back. 0, or -1 when memory ran out. */
+/* `waiting`: in what the thread `own` waits for another one; IDS_NO_DOING: for Python's own lock. Whoever sleeps, reads
+ * a socket or waits for a device may be what is waited for, where its turns say that it ends such waits (wakers.h), but
+ * has given Python's own lock back. 0, or -1 when memory ran out. */
 int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_timeline *own,
-                            enum ids_waits waits, int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other);
+                            uint32_t waiting, int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other);
 
 /* What another thread usually does while the thread `own` waits for Python's lock, as far as samples saw both:
  * IDS_NO_DOING where they saw too few of such waits, or no function in most of their time. 0, or -1 when memory ran

@@ -247,7 +247,7 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
                     alone = is_after_call ? IDS_AS_LACKING_GIL : IDS_AS_IT_IS;
     while (from_ps < to_ps) {
         struct ids_other_doing other;
-        if (ids_host_threads_beside(&time->threads, division->host, own, (enum ids_waits)waiting->waits, from_ps, to_ps,
+        if (ids_host_threads_beside(&time->threads, division->host, own, is_gil ? IDS_NO_DOING : number, from_ps, to_ps,
                                     &other))
             return ids_no_memory(err);
         /* Waits of which a sample saw one are spread over gaps like it, where others may be seen elsewhere. */
@@ -260,7 +260,7 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
             .to_ps = other.until_ps,
             .account = waiting->account == IDS_HOST_INPUT || !is_better ? waiting->account
                                                                         : trace->doings[other.doing].account,
-            .known = is_better && (is_usual || other.count > 1) ? IDS_INFERRED : IDS_RECORDED,
+            .known = (is_better && (is_usual || other.count > 1)) || other.is_unknown ? IDS_INFERRED : IDS_RECORDED,
             .name = is_better ? ids_name_of_doing(other.doing, manner) : ids_name_of_doing(number, alone),
         };
         int code = hand_on(division->visitor, &part, err);
@@ -280,7 +280,7 @@ static int tell_held_up(const struct division *division, const struct ids_timeli
     while (from_ps < to_ps) {
         struct ids_other_doing other = {.doing = IDS_NO_DOING, .until_ps = to_ps};
         if (holder != IDS_NO_DOING &&
-            ids_host_threads_beside(threads, division->host, own, IDS_WAITS_FOR_GIL, from_ps, to_ps, &other))
+            ids_host_threads_beside(threads, division->host, own, IDS_NO_DOING, from_ps, to_ps, &other))
             return ids_no_memory(err);
         int is_holder = ids_host_threads_are_of_function(threads, holder, other.doing);
         struct ids_idle_part part = {

@@ -137,6 +137,9 @@ static int read_sampling_arg(struct ids_trace *trace, const struct ids_arg *arg,
     case IDS_KEY_SAMPLING_PERIOD:
         sampling->period_ps = time_ps;
         break;
+    case IDS_KEY_TELLS_WAKES:
+        sampling->tells_wakes = ids_arg_int(trace, arg, 0);
+        break;
     case IDS_KEY_DENSE_PERIOD:
         sampling->dense_period_ps = time_ps;
         break;

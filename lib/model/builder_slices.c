@@ -221,7 +221,7 @@ static int keep_samples(struct ids_trace *trace, uint32_t track, const struct id
         if (when_ps == last_ps) continue; /* the only one */
         struct ids_stack_sample *sample = IDS_PUSH(trace->samples, trace->sample_count, trace->sample_room);
         if (!sample) return -1;
-        *sample = (struct ids_stack_sample){last_ps = when_ps, track};
+        *sample = (struct ids_stack_sample){last_ps = when_ps, track, arg->key == IDS_KEY_FIRST_SAMPLE};
     }
     return 0;
 }

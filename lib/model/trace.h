@@ -159,6 +159,7 @@ struct ids_track {
 struct ids_stack_sample {
     int64_t when_ps;
     uint32_t track;
+    uint8_t begins; /* the first of its slice: since the sample before, the thread came to this stack, or woke in it */
 };
 
 /* How a window of idsprof sampled stacks. */
@@ -166,6 +167,7 @@ struct ids_sampling {
     int64_t period_ps;                       /* from one sample to the next; 0 unknown */
     int64_t dense_period_ps;                 /* the same at first, 0: no other one */
     int64_t dense_ps;                        /* for so long */
+    int64_t tells_wakes;                     /* a thread that woke in a stack has a new slice of it */
     int64_t running_step;                    /* the step in whose middle the window opened; -1: none */
     int64_t slow_step;                       /* the one for which the window was kept; -1: none */
     int64_t others_ran_ps, others_waited_ps; /* threads that run no Python: ran, had no core; 0 unknown */

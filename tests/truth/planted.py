@@ -11,11 +11,13 @@ import gc
 import json
 import os
 import pickle
+import queue
 import re
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import jax
@@ -149,6 +151,35 @@ class LoaderSleep(Loop):
 
     def before(self, number):
         self.batch = next(self.loader)
+
+
+class QueueSleep(Loop):
+    """A thread makes batches, slowly, and others sleep beside it: a shorter time again and again, and a long time."""
+
+    def __init__(self, ms):
+        super().__init__(ms)
+        self.queue = queue.Queue(1)
+        for target in (self.beat, self.watch, self.produce):
+            threading.Thread(target=target, daemon=True).start()
+
+    def beat(self):
+        while True:
+            time.sleep(0.003)
+
+    def watch(self):
+        time.sleep(1000)
+
+    def produce(self):
+        while True:
+            self.queue.put(self.fetch())
+
+    def fetch(self):
+        time.sleep(self.seconds + self.ms / 1e3)
+        return self.batch
+
+    def before(self, number):
+        with CLOCK:
+            self.batch = self.queue.get()
 
 
 class LoopSleep(Loop):
@@ -480,7 +511,7 @@ class DeviceLate(Loop):
 
 
 CAUSES = {
-    "loader_sleep": LoaderSleep, "loop_sleep": LoopSleep, "callback_sleep": CallbackSleep,
+    "loader_sleep": LoaderSleep, "queue_sleep": QueueSleep, "loop_sleep": LoopSleep, "callback_sleep": CallbackSleep,
     "python_loop": PythonLoop, "gc_collect": Collect, "pickle_write": PickleWrite,
     "json": Json, "regex": Regex, "float_loss": FloatLoss, "asarray": AsArray, "block": Block,
     "device_put": DevicePut, "round_trip": RoundTrip, "new_shape": NewShape, "new_lambda": Lambda,

@@ -48,6 +48,7 @@ class Cause:
 
 CAUSES = {
     "loader_sleep": Cause("host.input|host.python", "__next__"),
+    "queue_sleep": Cause("host.input", "fetch"),
     "loop_sleep": Cause("host.python", "augment"),
     "callback_sleep": Cause("host.python", "report_metrics"),
     "python_loop": Cause("host.python", "tokenize"),

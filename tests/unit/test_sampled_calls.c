@@ -88,7 +88,7 @@ static void see(size_t count, uint32_t events, uint32_t frames) {
         int64_t when_ps = (int64_t)(100 * (sample_count + 1));
         ck_assert_int_eq(ids_timeline_turn(&recorded, when_ps, events), 0);
         ck_assert_int_eq(ids_timeline_turn(&sampled, when_ps, frames), 0);
-        samples[sample_count++] = (struct ids_stack_sample){when_ps + 50, 0};
+        samples[sample_count++] = (struct ids_stack_sample){.when_ps = when_ps + 50};
     }
 }
 

@@ -245,6 +245,29 @@ START_TEST(slices_of_samples) {
 }
 END_TEST
 
+/* In the third sample the thread is where it was, and has run in between: a slice of its own says so. What calls it goes
+ * on. */
+START_TEST(slices_of_wakes) {
+    static struct ids_python_stack stack;
+    struct ids_sampled_slices slices = {0};
+    const struct ids_sampled_time time = {.begin_ns = 0, .end_ns = 400, .count = 4};
+    sample(0, 50, 2, 8, 7);
+    sample(1, 150, 2, 8, 7);
+    stack = (struct ids_python_stack){.pthread = 1, .depth = 2, .woke = 1};
+    stack.calls[0].code = 8;
+    stack.calls[1].code = 7;
+    ids_samples_add(&samples, &stack, 2, 250);
+    sample(3, 350, 2, 8, 7);
+    ck_assert_int_eq(ids_sampled_slices_make(&slices, &samples.threads[0], &time, names_of, NULL), 0);
+    ck_assert_uint_eq(slices.count, 3);
+    expect_slice(&slices.at[0], 7, 0, 400, 0, 0);
+    expect_slice(&slices.at[1], 8, 0, 200, 1, 2);
+    expect_slice(&slices.at[2], 8, 200, 400, 1, 2);
+    ids_sampled_slices_done(&slices);
+    ids_samples_done(&samples);
+}
+END_TEST
+
 /* The thread waits for a core in load(8), and on into step(9); each has its part of it. The next wait begins where that
  * one has ended. One that has passed when the samples begin is none. */
 START_TEST(waits_for_a_core) {
@@ -510,6 +533,19 @@ START_TEST(schedstat_of_a_thread) {
 }
 END_TEST
 
+/* It woke: of 2000 ns it ran 10 and waited for a core for 200. It did not where it ran for most of the time, or would
+ * have, where it did not run at all, and where its clock is not known. */
+START_TEST(wakes_of_a_thread) {
+    const struct ids_thread_clock before = {100, 50, 1000}, unknown = {-1, -1, 0}, woke = {110, 250, 3000},
+                                  ran = {1200, 50, 3000}, waited = {200, 1050, 3000}, slept = {100, 50, 3000};
+    ck_assert_int_eq(ids_thread_woke_between(&before, &woke), 1);
+    ck_assert_int_eq(ids_thread_woke_between(&before, &ran), 0);
+    ck_assert_int_eq(ids_thread_woke_between(&before, &waited), 0);
+    ck_assert_int_eq(ids_thread_woke_between(&before, &slept), 0);
+    ck_assert_int_eq(ids_thread_woke_between(&unknown, &woke), 0);
+}
+END_TEST
+
 /* Of 2000 ns the thread ran 600 and waited 400. A wait that is counted with its end, or after a sample that took 334
  * us, is more than the clocks allow between the two samples: it is cut to that. */
 START_TEST(waits_within_the_clocks) {
@@ -730,8 +766,8 @@ START_TEST(spells_of_a_run) {
 END_TEST
 
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, body_on_the_line_of_a_with,
-              paths_by_their_owner, slices_of_samples, dense_samples, samples_of_a_slice, waits_for_a_core,
-              stacks_again, threads_of_a_list, threads_that_stand_still, threads_that_begin, threads_that_have_ended,
-              pieces_of_memory, periods, periods_by_cost, periods_by_chance, times_of_others, schedstat_of_a_thread,
-              waits_within_the_clocks, threads_that_run, threads_that_read, threads_that_sleep,
-              calls_by_what_the_kernel_says, lines_of_a_file, spells_of_a_run)
+              paths_by_their_owner, slices_of_samples, slices_of_wakes, wakes_of_a_thread, dense_samples,
+              samples_of_a_slice, waits_for_a_core, stacks_again, threads_of_a_list, threads_that_stand_still,
+              threads_that_begin, threads_that_have_ended, pieces_of_memory, periods, periods_by_cost,
+              periods_by_chance, times_of_others, schedstat_of_a_thread, waits_within_the_clocks, threads_that_run,
+              threads_that_read, threads_that_sleep, calls_by_what_the_kernel_says, lines_of_a_file, spells_of_a_run)

@@ -1,0 +1,371 @@
+#include "lib/analysis/wakers.h"
+
+#include "lib/base/saturate.h"
+#include "lib/base/vec.h"
+#include "lib/model/account.h"
+#include "lib/model/python_frame.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Fewer waits say nothing; more than these say no more. */
+enum { LEAST_ENDS = 3, MOST_ENDS = 1024 };
+/* Where samples do not say when a thread turned, and a frame's own events do: so long a thread needs to wake. */
+static const int64_t WAKING_PS = 100000000;
+/* Of two functions that end waits by turns each ends half of them. Nothing is sure. */
+static const double LEAST_SHARE = 0.5, LEAST_CHANCE = 0.02, MOST_CHANCE = 0.95;
+/* That many times as likely by its turns as by chance, as a logarithm: enough to name it. */
+static const double ENOUGH = 1;
+
+struct turning {
+    int64_t at_ps;
+    uint32_t before; /* doing */
+};
+
+struct ids_turnings {
+    struct turning *at; /* in time order */
+    size_t count, room;
+    size_t next; /* that is not before the reach of the end that is looked at */
+    int is_found;
+};
+
+/* What is known of one function, over all ends of the waits. */
+struct tally {
+    uint64_t function;
+    size_t hits, unknown; /* ends just behind a turn of it; over which it went on, and may have woken */
+    size_t seen, went_on; /* the last end of either that was counted, plus 1 */
+    int64_t covered_ps;   /* time within reach of its turns */
+    int64_t last_ps;      /* its last turn on the thread that is looked at */
+    size_t thread;        /* that one, plus 1 */
+    double score;
+};
+
+struct ids_waking {
+    int64_t *ends_ps;
+    size_t end_count, end_room;
+    struct tally *tallies;
+    size_t tally_count, tally_room;
+    double best;
+    int tells_wakes; /* a thread that turns from one sleep to the next is seen to */
+};
+
+void ids_wakers_done(struct ids_wakers *wakers) {
+    for (size_t p = 0; wakers->turnings && p < wakers->python_count; p++) free(wakers->turnings[p].at);
+    for (size_t w = 0; w < wakers->waking_count; w++) {
+        free(wakers->waking[w].ends_ps);
+        free(wakers->waking[w].tallies);
+    }
+    free(wakers->turnings);
+    free(wakers->waking);
+    ids_keymap_done(&wakers->places);
+    *wakers = (struct ids_wakers){0};
+}
+
+static struct ids_text text_of(const struct ids_trace *trace, uint32_t name) {
+    return name == IDS_NONE ? (struct ids_text){"", 0} : ids_strings_text(&trace->strings, trace->names[name].text);
+}
+
+uint64_t ids_function_of_doing(const struct ids_trace *trace, uint32_t doing) {
+    uint32_t caller = trace->doings[doing].caller;
+    return ids_python_function_key(text_of(trace, caller == IDS_NONE ? trace->doings[doing].name : caller));
+}
+
+static uint32_t innermost(const struct ids_doing *doing) {
+    return doing->called != IDS_NONE ? doing->called : doing->name;
+}
+
+/* It waits for a thread itself, and stands in a line of that wait before the lock, or behind it. */
+static int waits_itself(const struct ids_trace *trace, const struct ids_doing *doing) {
+    if (doing->account != IDS_HOST_PYTHON && doing->account != IDS_HOST_INPUT) return 0;
+    return ids_python_waits_for_thread(text_of(trace, innermost(doing)));
+}
+
+int ids_is_asleep(const struct ids_trace *trace, uint32_t number) {
+    const struct ids_doing *doing = &trace->doings[number];
+    return doing->waits == IDS_WAITS_FOR_LOCK || doing->waits == IDS_WAITS_OUTSIDE || waits_itself(trace, doing);
+}
+
+int ids_may_hold_up(const struct ids_trace *trace, uint32_t number, enum ids_waits waits) {
+    const struct ids_doing *doing = &trace->doings[number];
+    if (doing->account == IDS_NO_ACCOUNT || doing->account == IDS_PROFILER) return 0;
+    if (waits == IDS_WAITS_FOR_GIL && doing->account == IDS_HOST_SYNC) return 0;
+    if (doing->waits && (doing->waits != IDS_WAITS_OUTSIDE || waits == IDS_WAITS_FOR_GIL)) return 0;
+    return !waits_itself(trace, doing);
+}
+
+static int lacks_core_or_gil(const struct ids_doing *doing) {
+    return doing->waits == IDS_WAITS_FOR_CORE || doing->waits == IDS_WAITS_FOR_GIL;
+}
+
+uint32_t ids_doing_with_core(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t turn) {
+    size_t i = turn;
+    while (i && lacks_core_or_gil(&trace->doings[timeline->doing[i]])) i--;
+    return timeline->doing[lacks_core_or_gil(&trace->doings[timeline->doing[i]]) ? turn : i];
+}
+
+/* Another line of the same function, where it calls the same, is no turn. */
+static int are_alike(const struct ids_trace *trace, uint32_t doing, uint32_t other) {
+    const struct ids_doing *a = &trace->doings[doing], *b = &trace->doings[other];
+    if (a->waits != b->waits || ids_function_of_doing(trace, doing) != ids_function_of_doing(trace, other)) return 0;
+    return ids_python_function_key(text_of(trace, innermost(a))) ==
+           ids_python_function_key(text_of(trace, innermost(b)));
+}
+
+/* --- when a thread turned --------------------------------------------------------------------------------------- */
+
+/* How far apart samples are on a host. */
+struct pace {
+    int64_t period_ps, dense_ps, dense_until_ps;
+    int tells_wakes; /* a thread that turns from one sleep to the next is seen to */
+};
+
+static struct pace pace_of(const struct ids_trace *trace, uint32_t host) {
+    struct pace pace = {.period_ps = WAKING_PS, .dense_until_ps = INT64_MAX, .tells_wakes = 1};
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        const struct ids_sampling *sampling = track->host == host ? ids_sampling_of(trace, track) : NULL;
+        if (!sampling || track->first_ps > pace.dense_until_ps) continue;
+        pace =
+            (struct pace){sampling->period_ps, sampling->dense_period_ps, track->first_ps, sampling->tells_wakes != 0};
+        if (sampling->dense_period_ps <= 0) pace.dense_ps = pace.period_ps;
+    }
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        const struct ids_sampling *sampling = track->host == host ? ids_sampling_of(trace, track) : NULL;
+        if (!sampling || track->first_ps != pace.dense_until_ps) continue;
+        ids_sum(&pace.dense_until_ps, sampling->dense_ps);
+        break;
+    }
+    return pace;
+}
+
+static int64_t period_at(const struct pace *pace, int64_t when_ps) {
+    return when_ps < pace->dense_until_ps && pace->dense_ps ? pace->dense_ps : pace->period_ps;
+}
+
+static int add_turning(struct ids_turnings *turnings, int64_t at_ps, uint32_t before) {
+    struct turning *turning = IDS_PUSH(turnings->at, turnings->count, turnings->room);
+    if (!turning) return -1;
+    *turning = (struct turning){at_ps, before};
+    return 0;
+}
+
+static int by_time(const void *a, const void *b) {
+    const struct turning *left = a, *right = b;
+    return (left->at_ps > right->at_ps) - (left->at_ps < right->at_ps);
+}
+
+/* A thread that sleeps, and has then no core or not Python's lock, has woken. */
+static int add_turns(const struct ids_trace *trace, const struct ids_timeline *timeline,
+                     struct ids_turnings *turnings) {
+    uint32_t state = IDS_NO_DOING;
+    for (size_t i = 0; i < timeline->count; i++) {
+        uint32_t doing = timeline->doing[i];
+        int lacks = lacks_core_or_gil(&trace->doings[doing]);
+        int is_turn = state != IDS_NO_DOING && (lacks ? ids_is_asleep(trace, state) : !are_alike(trace, state, doing));
+        if (is_turn && add_turning(turnings, timeline->from_ps[i], state)) return -1;
+        if (!lacks) state = doing;
+    }
+    return 0;
+}
+
+/* Of a sleep that comes again and again samples see one: what they see too is that the thread ran in between. */
+static int add_wakes(const struct ids_trace *trace, uint32_t track, struct ids_turnings *turnings) {
+    const struct ids_timeline *timeline = &trace->tracks[track].timeline;
+    const struct pace pace = pace_of(trace, trace->tracks[track].host);
+    for (size_t s = 0; s < trace->sample_count; s++) {
+        const struct ids_stack_sample *sample = &trace->samples[s];
+        const struct ids_track *of = &trace->tracks[sample->track], *thread = &trace->tracks[track];
+        if (!sample->begins || of->host != thread->host || of->id != thread->id) continue;
+        size_t i = ids_timeline_find(timeline, sample->when_ps);
+        if (i == SIZE_MAX || !ids_is_asleep(trace, timeline->doing[i])) continue;
+        if (add_turning(turnings, ids_sat_sub(sample->when_ps, period_at(&pace, sample->when_ps) / 2),
+                        timeline->doing[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static struct ids_turnings *turnings_of(struct ids_wakers *wakers, size_t p) {
+    const struct ids_trace *trace = wakers->trace;
+    if (!wakers->turnings) wakers->turnings = calloc(wakers->python_count + 1, sizeof *wakers->turnings);
+    if (!wakers->turnings) return NULL;
+    struct ids_turnings *turnings = &wakers->turnings[p];
+    if (turnings->is_found) return turnings;
+    ids_timeline_read(&trace->tracks[wakers->python[p]].timeline);
+    if (add_turns(trace, &trace->tracks[wakers->python[p]].timeline, turnings) ||
+        add_wakes(trace, wakers->python[p], turnings))
+        return NULL;
+    if (turnings->count) qsort(turnings->at, turnings->count, sizeof *turnings->at, by_time);
+    turnings->is_found = 1;
+    return turnings;
+}
+
+/* --- the waits of one place ------------------------------------------------------------------------------------- */
+
+/* The line of the program that waits. */
+static uint32_t place_of(const struct ids_trace *trace, uint32_t doing) {
+    const struct ids_doing *waiting = &trace->doings[doing];
+    return trace->names[waiting->caller == IDS_NONE ? waiting->name : waiting->caller].text;
+}
+
+static int is_wait_at(const struct ids_trace *trace, uint32_t doing, uint32_t place) {
+    return trace->doings[doing].waits == IDS_WAITS_FOR_LOCK && place_of(trace, doing) == place;
+}
+
+/* Events of its own cut a wait, and a thread that had no core in between goes on to wait: the last end is the wait's. */
+static int find_ends(const struct ids_trace *trace, const struct ids_timeline *timeline, uint32_t place,
+                     const struct pace *pace, struct ids_waking *waking) {
+    for (size_t i = 0; i + 2 < timeline->count && waking->end_count < MOST_ENDS; i++) {
+        if (!is_wait_at(trace, timeline->doing[i], place)) continue;
+        int64_t until_ps = timeline->from_ps[i + 1], *last_ps = NULL;
+        if (waking->end_count) last_ps = &waking->ends_ps[waking->end_count - 1];
+        int goes_on = last_ps && timeline->from_ps[i] - *last_ps < period_at(pace, *last_ps) / 2;
+        if (!goes_on) last_ps = IDS_PUSH(waking->ends_ps, waking->end_count, waking->end_room);
+        if (!last_ps) return -1;
+        *last_ps = until_ps;
+    }
+    return 0;
+}
+
+static struct tally *tally_of(struct ids_waking *waking, uint64_t function) {
+    for (size_t t = 0; t < waking->tally_count; t++) {
+        if (waking->tallies[t].function == function) return &waking->tallies[t];
+    }
+    struct tally *tally = IDS_PUSH(waking->tallies, waking->tally_count, waking->tally_room);
+    if (tally) *tally = (struct tally){.function = function};
+    return tally;
+}
+
+/* How far before a wait's end who ended it may have turned, and how far behind it as samples see both. */
+static int64_t before(const struct pace *pace, int64_t when_ps) {
+    return 3 * period_at(pace, when_ps) / 2;
+}
+static int64_t behind(const struct pace *pace, int64_t when_ps) {
+    return 3 * period_at(pace, when_ps) / 5;
+}
+
+static int cover(const struct ids_trace *trace, const struct ids_turnings *turnings, size_t thread,
+                 const struct pace *pace, struct ids_waking *waking) {
+    for (size_t i = 0; i < turnings->count; i++) {
+        if (!ids_may_hold_up(trace, turnings->at[i].before, IDS_WAITS_FOR_LOCK)) continue;
+        struct tally *tally = tally_of(waking, ids_function_of_doing(trace, turnings->at[i].before));
+        if (!tally) return -1;
+        int64_t at_ps = turnings->at[i].at_ps, whole_ps = before(pace, at_ps) + behind(pace, at_ps);
+        int64_t since_ps = tally->thread == thread + 1 ? at_ps - tally->last_ps : whole_ps;
+        ids_sum(&tally->covered_ps, since_ps < whole_ps ? since_ps : whole_ps);
+        tally->last_ps = at_ps;
+        tally->thread = thread + 1;
+    }
+    return 0;
+}
+
+/* Whoever turned within reach of the end; else who went on, and may have done it. */
+static int count_end(const struct ids_trace *trace, const struct ids_timeline *timeline, struct ids_turnings *turnings,
+                     size_t end, const struct pace *pace, struct ids_waking *waking) {
+    int64_t end_ps = waking->ends_ps[end], from_ps = ids_sat_sub(end_ps, before(pace, end_ps)),
+            to_ps = ids_sat_add(end_ps, behind(pace, end_ps));
+    size_t *next = &turnings->next;
+    int has_turned = 0;
+    while (*next < turnings->count && turnings->at[*next].at_ps < from_ps) ++*next;
+    for (size_t i = *next; i < turnings->count && turnings->at[i].at_ps <= to_ps; i++) {
+        if (!ids_may_hold_up(trace, turnings->at[i].before, IDS_WAITS_FOR_LOCK)) continue;
+        struct tally *tally = tally_of(waking, ids_function_of_doing(trace, turnings->at[i].before));
+        if (!tally) return -1;
+        tally->hits += tally->seen != end + 1;
+        tally->seen = end + 1;
+        has_turned = 1;
+    }
+    size_t at = has_turned ? SIZE_MAX : ids_timeline_find(timeline, end_ps);
+    if (at == SIZE_MAX) return 0;
+    uint32_t doing = ids_doing_with_core(trace, timeline, at);
+    if ((ids_is_asleep(trace, doing) && waking->tells_wakes) || !ids_may_hold_up(trace, doing, IDS_WAITS_FOR_LOCK))
+        return 0;
+    struct tally *tally = tally_of(waking, ids_function_of_doing(trace, doing));
+    if (!tally) return -1;
+    tally->unknown += tally->went_on != end + 1;
+    tally->went_on = end + 1;
+    return 0;
+}
+
+static double within(double value, double least, double most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+static void score(struct ids_waking *waking, int64_t span_ps) {
+    waking->best = -INFINITY;
+    for (size_t t = 0; t < waking->tally_count; t++) {
+        struct tally *tally = &waking->tallies[t];
+        size_t known = tally->hits + tally->unknown, missed = known < waking->end_count ? waking->end_count - known : 0;
+        double share = (double)tally->hits / (double)waking->end_count;
+        double chance = span_ps > 0 ? (double)tally->covered_ps / (double)span_ps : MOST_CHANCE;
+        double own = within(share, LEAST_SHARE, MOST_CHANCE);
+        chance = within(chance, LEAST_CHANCE, MOST_CHANCE);
+        tally->score = 0;
+        if (chance < own)
+            tally->score = (double)tally->hits * log(own / chance) + (double)missed * log((1 - own) / (1 - chance));
+        if (tally->score > waking->best) waking->best = tally->score;
+    }
+}
+
+static int is_beside(const struct ids_wakers *wakers, size_t p, const struct ids_track *track) {
+    const struct ids_track *other = &wakers->trace->tracks[wakers->python[p]];
+    return other != track && other->host == track->host;
+}
+
+static int find_waking(struct ids_wakers *wakers, uint32_t own, uint32_t place, struct ids_waking *waking) {
+    const struct ids_trace *trace = wakers->trace;
+    const struct ids_track *track = &trace->tracks[own];
+    const struct ids_timeline *timeline = &track->timeline;
+    const struct pace pace = pace_of(trace, track->host);
+    waking->tells_wakes = pace.tells_wakes;
+    ids_timeline_read(timeline);
+    if (find_ends(trace, timeline, place, &pace, waking)) return -1;
+    if (waking->end_count < LEAST_ENDS) return 0;
+    for (size_t p = 0; p < wakers->python_count; p++) {
+        struct ids_turnings *turnings = is_beside(wakers, p, track) ? turnings_of(wakers, p) : NULL;
+        if (is_beside(wakers, p, track) && (!turnings || cover(trace, turnings, p, &pace, waking))) return -1;
+        if (turnings) turnings->next = 0;
+    }
+    for (size_t e = 0; e < waking->end_count; e++) {
+        for (size_t p = 0; p < wakers->python_count; p++) {
+            const struct ids_timeline *other = &trace->tracks[wakers->python[p]].timeline;
+            if (is_beside(wakers, p, track) && count_end(trace, other, &wakers->turnings[p], e, &pace, waking))
+                return -1;
+        }
+    }
+    score(waking, timeline->from_ps[timeline->count - 1] - timeline->from_ps[0]);
+    return 0;
+}
+
+int ids_wakers_find(struct ids_wakers *wakers, uint32_t own, uint32_t waiting, const struct ids_waking **ret_waking) {
+    uint32_t place = place_of(wakers->trace, waiting);
+    uint64_t *index = ids_keymap_at(&wakers->places, ids_key_of(own, place));
+    if (!index) return -1;
+    if (!*index) {
+        struct ids_waking *waking = IDS_PUSH(wakers->waking, wakers->waking_count, wakers->waking_room);
+        if (!waking) return -1;
+        *waking = (struct ids_waking){0};
+        *index = wakers->waking_count;
+        if (find_waking(wakers, own, place, waking)) return -1;
+    }
+    *ret_waking = &wakers->waking[*index - 1];
+    return 0;
+}
+
+enum ids_wakes ids_waking_by(const struct ids_wakers *wakers, const struct ids_waking *waking, uint32_t doing,
+                             double *ret_score) {
+    const struct ids_trace *trace = wakers->trace;
+    const int is_asleep = ids_is_asleep(trace, doing), is_still = is_asleep && waking->tells_wakes;
+    *ret_score = 0;
+    if (waking->end_count < LEAST_ENDS) return IDS_WAKES_MAYBE;
+    uint64_t function = ids_function_of_doing(trace, doing);
+    double own = 0; /* that it was never seen to turn says nothing of who computes */
+    for (size_t t = 0; t < waking->tally_count; t++) {
+        if (waking->tallies[t].function == function) own = waking->tallies[t].score;
+    }
+    *ret_score = own;
+    if (waking->best >= ENOUGH && own < waking->best / 2) return IDS_WAKES_NEVER;
+    if (waking->best >= ENOUGH) return is_asleep && !waking->tells_wakes ? IDS_WAKES_MAYBE : IDS_WAKES_LIKELY;
+    return own > 0 || (own >= 0 && !is_still) ? IDS_WAKES_MAYBE : IDS_WAKES_NEVER;
+}
