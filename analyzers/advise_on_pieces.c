@@ -9,6 +9,7 @@
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 #include "lib/model/python_frame.h"
+#include "lib/model/told_files.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -274,6 +275,12 @@ static enum way way_of(enum ids_account account) {
     return account == IDS_HOST_PYTHON ? COMPUTES : LAUNCHES;
 }
 
+/* It takes elements of arrays of JAX one by one: each is a program or more. */
+static int takes_elements(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const char *where = ids_adviser_text(adviser, piece->most->where), *in = where ? strstr(where, ", in ") : NULL;
+    return ids_framework_of(adviser->analysis->trace) == IDS_JAX && in && !strcmp(in + 5, "__getitem__");
+}
+
 /* A function that holds the device up in one way is as any other culprit; of several, each that has a tenth of it has
  * its remedy. */
 static struct ids_remedy remedy_of_function(const struct ids_adviser *adviser, const struct ids_piece *piece,
@@ -287,6 +294,8 @@ static struct ids_remedy remedy_of_function(const struct ids_adviser *adviser, c
         *longest = part;
         count++;
     }
+    if (count > 1 && takes_elements(adviser, piece))
+        remedy = "fetch the array once (jax.device_get), and take its elements of what that returns";
     for (enum way way = 0; way < WAYS && count > 1; way++) {
         if (!of_way[way]) continue;
         struct ids_circumstances about = {.account = of_way[way]->account, .time_ps = of_way[way]->ps};
@@ -333,9 +342,12 @@ static struct ids_remedy remedy_of_launches(const struct ids_adviser *adviser, c
 /* "step (train.py)" of "step (src/train.py)" */
 static const char *say_function(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     const char *function = ids_adviser_text(adviser, piece->most->function);
-    const char *file = strrchr(function, '('), *folder = strrchr(function, '/');
-    if (!file || !folder || folder < file) return function;
-    return ids_report_text(adviser->report, "%.*s%s", (int)(file + 1 - function), function, folder + 1);
+    const char *file = strrchr(function, '('), *end = file ? strpbrk(file, ":)") : NULL;
+    if (!end) return function;
+    const struct ids_text path = {file + 1, (uint32_t)(end - file - 1)},
+                          told = ids_told_file(adviser->analysis->trace, path);
+    return ids_report_text(adviser->report, "%.*s%.*s%s", (int)(file + 1 - function), function, (int)told.length,
+                           told.at, end);
 }
 
 static int is_of_many_launches(const struct ids_adviser *adviser, const struct ids_piece *piece) {
@@ -353,13 +365,14 @@ static int is_of_many_launches(const struct ids_adviser *adviser, const struct i
  * of the client take up, of which no place is known; NULL where it is, or no line has most of them. */
 static const char *say_launching(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *where) {
     const struct ids_launching_line *line = ids_launching_most(adviser->launchers);
-    struct ids_python_call call;
+    struct ids_python_frame call;
     if (where || !line || !is_of_many_launches(adviser, piece)) return NULL;
-    if (!ids_python_call_of(ids_strings_text(&adviser->analysis->trace->strings, line->frame), &call)) return NULL;
+    if (!ids_python_frame_of(ids_strings_text(&adviser->analysis->trace->strings, line->frame), &call)) return NULL;
+    const struct ids_text file = ids_told_file(adviser->analysis->trace, call.file);
     return ids_report_text(adviser->report,
                            ": %.*s (%.*s:%" PRId64 "), by which are %" PRIu64 " of %" PRIu64
                            " launches whose line is known",
-                           (int)call.function.length, call.function.at, (int)call.file.length, call.file.at, call.line,
+                           (int)call.function.length, call.function.at, (int)file.length, file.at, call.line,
                            line->launches, adviser->launchers->launches);
 }
 

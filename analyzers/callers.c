@@ -3,6 +3,7 @@
 #include "lib/base/saturate.h"
 #include "lib/model/python_frame.h"
 #include "lib/model/stacks.h"
+#include "lib/model/told_files.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -194,10 +195,11 @@ static int is_own_module(const struct ids_trace *trace, const struct ids_ledger_
 
 /* "load_batch (train.py:57)" */
 static const char *name_of(const struct ids_trace *trace, uint32_t caller, struct ids_report *report) {
-    struct ids_python_call call;
-    if (!ids_python_call_of(text_of(trace, caller), &call)) return "";
+    struct ids_python_frame call;
+    if (!ids_python_frame_of(text_of(trace, caller), &call)) return "";
+    const struct ids_text file = ids_told_file(trace, call.file);
     return ids_report_text(report, "%.*s (%.*s:%" PRId64 ")", (int)call.function.length, call.function.at,
-                           (int)call.file.length, call.file.at, call.line);
+                           (int)file.length, file.at, call.line);
 }
 
 static const char *words_of(const struct ids_trace *trace, const struct ids_ledger_entry *entry,

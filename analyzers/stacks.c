@@ -4,6 +4,7 @@
 #include "lib/analysis/context.h"
 #include "lib/base/saturate.h"
 #include "lib/model/python_frame.h"
+#include "lib/model/told_files.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -106,7 +107,8 @@ static void list_one(const struct ids_trace *trace, const struct node *nodes, co
     int64_t thread_ps = nodes[node->thread].total_ps;
     struct ids_python_frame frame = {.line = 0};
     struct ids_python_call call = {.line = 0};
-    if (stack->outside && ids_python_call_of(name, &call)) ids_python_frame_of(name, &frame);
+    if (stack->outside && ids_python_call_of(name, &call) && ids_python_frame_of(name, &frame) && frame.file.length)
+        call.file = ids_told_file(trace, frame.file);
     struct ids_value row[] = {
         ids_int_value(IDS_UNIT_TIME, node->total_ps),
         thread_ps ? ids_real_value(IDS_UNIT_RATIO, (double)node->total_ps / (double)thread_ps)

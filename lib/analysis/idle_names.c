@@ -2,6 +2,7 @@
 
 #include "lib/analysis/unrecorded_work.h"
 #include "lib/model/python_frame.h"
+#include "lib/model/told_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static struct ids_text line_of(struct ids_idle_names *names, uint32_t frame_name
     struct ids_python_frame frame;
     if (frame_name == IDS_NONE || !ids_python_frame_of(text_of(names->trace, frame_name), &frame))
         return (struct ids_text){"", 0};
-    if (names->trace->names[frame_name].is_sampled) frame.file = without_folder(frame.file);
+    if (names->trace->names[frame_name].is_sampled) frame.file = ids_told_file(names->trace, frame.file);
     size_t room = (size_t)frame.file.length + frame.function.length + 32;
     char *text = ids_arena_alloc(&names->texts, room);
     if (!text) return (struct ids_text){"", 0};
@@ -343,6 +344,7 @@ static int is_errand(const struct ids_idle_names *names, uint32_t number, const 
     const struct ids_sampled_places *sampled = &names->sampled;
     if (doing->waits) return 1;
     if (!sampled->best || doing->called == IDS_NONE || names->trace->names[doing->called].launched) return 0;
+    if (ids_python_frame_launches(text_of(names->trace, doing->called))) return 0; /* however long it takes to */
     return sampled->is_most[number] || sampled->percent[number] >= LEAST;
 }
 

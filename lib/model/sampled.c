@@ -6,6 +6,7 @@
 #include "lib/model/python_frame.h"
 #include "lib/model/sampled_calls.h"
 #include "lib/model/sampled_gaps.h"
+#include "lib/model/told_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -600,6 +601,7 @@ static int join_all(struct ids_trace *trace) {
 int ids_sampled_join(struct ids_trace *trace) {
     int failed =
         join_followers(trace) || ids_launching_calls_find(trace) || join_all(trace) || ids_launching_calls_join(trace);
+    failed = failed || ids_told_files_find(trace);
     return failed ? -1 : 0;
 }
 

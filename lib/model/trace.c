@@ -33,6 +33,7 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->shapes);
     free(trace->aggregates);
     free(trace->samples);
+    free(trace->told_files);
     free(trace->samplings);
     free(trace->stacks);
     free(trace->diags);

@@ -450,6 +450,8 @@ struct ids_trace {
     size_t sample_count, sample_room;
     struct ids_sampling *samplings;
     size_t sampling_count, sampling_room;
+    struct ids_text *told_files; /* of the program, that share their name with another one (told_files.h) */
+    size_t told_file_count, told_file_room;
     struct ids_stack *stacks; /* lib/model/stacks.h */
     size_t stack_count, stack_room;
     struct ids_keymap stack_numbers; /* what it is around and its text -> its index + 1 */
