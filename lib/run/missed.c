@@ -220,11 +220,25 @@ static const char *how_to_record(const struct ids_missed *missed) {
     return missed->is_by_rule ? "--keep-slowest 1" : "--when 'step > 2x'";
 }
 
+/* ", most here at train.py:88": where the window that is reported has most time in collections. */
+static const char *say_collecting(struct ids_report *report) {
+    const struct ids_table *ledger = ids_report_find_table(report, "ledger");
+    int culprit = ids_table_column(ledger, "culprit"), where = ids_table_column(ledger, "where");
+    for (size_t row = 0; ledger && row < ledger->row_count; row++) { /* most time first */
+        const char *name = ids_table_cell(ledger, row, culprit)->text, *at = ids_table_cell(ledger, row, where)->text;
+        if (name && at && !strcmp(name, "collect garbage"))
+            return ids_report_text(report, ", most of what is recorded here at %s", at);
+    }
+    return "";
+}
+
 static const char *what_to_do(const struct ids_missed *missed, int has_opening, struct ids_report *report) {
     if (is_of_garbage(missed))
-        return " - make fewer objects in a step, take what stays out of the collector (gc.freeze after setup), or "
-               "gc.disable and gc.collect at a step of your choice; where the objects are made: idsprof capture --when "
-               "'step > 2x'";
+        return ids_report_text(report,
+                               "%s - make fewer objects in a step, take what stays out of the collector (gc.freeze "
+                               "after setup), or gc.disable and gc.collect at a step of your choice; where the objects "
+                               "are made: idsprof capture --when 'step > 2x'",
+                               say_collecting(report));
     if (is_of_compiling(missed))
         return " - keep shapes, dtypes and static arguments the same from step to step (pad), and jit a function once, "
                "outside the loop; why it is compiled again: idsprof capture --when 'step > 2x'";
@@ -251,6 +265,23 @@ static int put_opening_first(const struct ids_missed *missed, struct ids_report 
         return 1;
     }
     return 0;
+}
+
+/* Behind what surely takes more of all steps: slow ones may be slow by it, and it is measured here. What the lack of
+ * cores takes is no cause of the program's own. */
+static size_t place_of(const struct ids_missed *missed, int64_t lost_ns, int is_second,
+                       const struct ids_report *report) {
+    double usual_ns = (double)(missed->total_ns - missed->longer_ns);
+    size_t place = (size_t)is_second;
+    for (size_t i = place; i < report->advice_count; i++) {
+        const struct ids_advice *advice = &report->advice[i];
+        double own_ns = (double)(advice->saves_ps - advice->chance_ps) / 1000 * (double)missed->steps;
+        int is_of_core = advice->culprit && !strcmp(advice->culprit, "wait_for_core");
+        if (!advice->per_step || advice->saves_ps <= 0 || is_of_core) break;
+        if ((own_ns < usual_ns ? own_ns : usual_ns) <= (double)lost_ns) break;
+        place = i + 1;
+    }
+    return place;
 }
 
 /* The history has more steps than are judged: where that is not the first ten alone, as everywhere, it is said why. */
@@ -297,7 +328,7 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
     if (!is_theirs) ids_report_property(report, "steps.missed_share", ids_real_value(IDS_UNIT_RATIO, lost));
     if (missed->is_rhythm && rhythm) {
         struct ids_advice advice = advice_on_rhythm(missed, rhythm, report);
-        ids_report_advice_at(report, &advice, has_opening ? 1 : 0);
+        ids_report_advice_at(report, &advice, place_of(missed, missed->in_rhythm_ns, has_opening, report));
         return;
     }
     const char *found =
@@ -322,7 +353,7 @@ void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct
                                                             "short step waits");
     ids_report_advice_at(report,
                          &(struct ids_advice){.saves_ps = -1, .per_step = 1, .what = what, .evidence = evidence},
-                         is_theirs || has_opening ? 1 : 0);
+                         is_theirs ? 1 : place_of(missed, missed->longer_ns, has_opening, report));
 }
 
 int ids_missed_tell_turn(const struct ids_missed_step *steps, size_t count, const struct ids_rhythm *rhythm,

@@ -500,7 +500,54 @@ START_TEST(advice_by_saving) {
 }
 END_TEST
 
+static size_t place_beside(int64_t saves_ps, int64_t chance_ps, const char *culprit) {
+    set(few, 3);
+    ck_assert_int_eq(find(), 1);
+    ids_report_advice_at(&report,
+                         &(struct ids_advice){.saves_ps = saves_ps,
+                                              .chance_ps = chance_ps,
+                                              .per_step = 1,
+                                              .account = "host.python",
+                                              .culprit = culprit,
+                                              .what = "it"},
+                         0);
+    ids_missed_tell(&missed, NULL, &report);
+    size_t place = 0;
+    while (!strstr(report.advice[place].what, "are slow")) place++;
+    ids_report_done(&report);
+    return place;
+}
+
+/* Three steps of 100 lose 30 ms: what takes more than 0.3 ms of each step comes before that. */
+START_TEST(behind_more_of_each_step) {
+    ck_assert_uint_eq(place_beside(300000000, 0, "load"), 0);
+    ck_assert_uint_eq(place_beside(300000001, 0, "load"), 1);
+    ck_assert_uint_eq(place_beside(500000000, 200000000, "load"), 0);
+    ck_assert_uint_eq(place_beside(900000000, 0, "wait_for_core"), 0);
+}
+END_TEST
+
+/* Where garbage was collected in the window that is reported. */
+START_TEST(garbage_at_a_line) {
+    static const struct ids_column_def columns[] = {{"culprit", "culprit", IDS_UNIT_NONE, 0},
+                                                    {"where", "where", IDS_UNIT_NONE, 0}};
+    static const struct ids_table_def ledger = {"ledger", "ledger", columns, 2, "", 0};
+    set(few, 3);
+    for (int i = 0; i < 3; i++) steps[few[i]].garbage_ns = 9000000;
+    ck_assert_int_eq(find(), 1);
+    struct ids_table *table = ids_report_table(&report, &ledger);
+    struct ids_value load[] = {ids_text_value("load"), ids_text_value("train.py:8")},
+                     garbage[] = {ids_text_value("collect garbage"), ids_text_value("train.py:88")};
+    IDS_ROW(&report, table, columns, load);
+    IDS_ROW(&report, table, columns, garbage);
+    ids_missed_tell(&missed, NULL, &report);
+    ck_assert_ptr_nonnull(strstr(report.advice[0].what, "collections of garbage, most of what is recorded here at "
+                                                        "train.py:88 - make fewer objects"));
+    ids_report_done(&report);
+}
+END_TEST
+
 IDS_RUN_SUITE("missed", test_found, test_once, test_compiled, test_little_of_the_run, test_measured,
               test_before_the_history, few_lose_the_time, test_rhythm, test_turn, test_told,
               test_told_behind_the_opening, on_a_busy_machine, ahead_on_a_busy_machine, short_on_a_busy_machine,
-              of_the_lock, of_garbage, advice_by_saving)
+              of_the_lock, of_garbage, advice_by_saving, behind_more_of_each_step, garbage_at_a_line)
