@@ -427,7 +427,11 @@ static const char *say_who(const struct ids_adviser *adviser, const struct ids_p
     const char *lines = piece->scope == IDS_REMEDY_OF_CULPRIT && is_of_program(adviser, piece->most)
                             ? ids_lines_in_words(adviser->analysis->trace, piece->most, adviser->report)
                             : "";
-    return culprit ? ids_report_text(adviser->report, ": %s%s", ids_say_name(adviser, culprit, where), lines) : "";
+    const char *siblings = ids_siblings_in_words(adviser->analysis->trace, &adviser->pieces, piece,
+                                                 adviser->pieces.time_ps, adviser->report);
+    return culprit
+               ? ids_report_text(adviser->report, ": %s%s%s", ids_say_name(adviser, culprit, where), lines, siblings)
+               : "";
 }
 
 /* Who has the cores that a thread of the program lacks. */

@@ -227,6 +227,63 @@ const char *ids_callers_in_words(const struct ids_trace *trace, const struct ids
     return words;
 }
 
+/* Whether a function launches: a loop calls all that it is made of, which says nothing. */
+static int launches_itself(const struct ids_trace *trace, uint64_t function) {
+    for (size_t n = 0; n < trace->name_count; n++) {
+        if (trace->names[n].launched && ids_python_function_key(text_of(trace, trace->names[n].text)) == function)
+            return 1;
+    }
+    return 0;
+}
+
+/* The function that has nearly all calls of an entry's, by the text of its frame; 0: none, or it is a module. */
+static uint32_t only_caller(const struct tree *tree, const struct ids_ledger_entry *entry) {
+    struct callers callers;
+    struct ids_python_frame frame;
+    uint32_t only = 0;
+    int failed = find_of(tree, entry, CALLERS, &callers);
+    if (!failed && callers.count && callers.at[0].ps > callers.ps / 10 * 9 &&
+        ids_python_frame_of(text_of(tree->trace, callers.at[0].text), &frame) &&
+        !ids_text_is(frame.function, "<module>"))
+        only = callers.at[0].text;
+    free(callers.at);
+    return only;
+}
+
+static int is_sibling(const struct ids_piece *piece) {
+    return piece->account == IDS_HOST_PYTHON && piece->scope == IDS_REMEDY_OF_CULPRIT && piece->time_ps > 0 &&
+           piece->most->frame && !piece->most->is_of_other_thread;
+}
+
+const char *ids_siblings_in_words(const struct ids_trace *trace, const struct ids_pieces *pieces,
+                                  const struct ids_piece *piece, int64_t whole_ps, struct ids_report *report) {
+    enum { MOST_PIECES = 8 };
+    struct tree tree;
+    char buffer[IDS_VALUE_ROOM];
+    if (!is_sibling(piece) || !trace->stack_count || whole_ps <= 0) return "";
+    uint32_t caller = tree_init(&tree, trace) ? 0 : only_caller(&tree, piece->most);
+    uint64_t function = caller ? ids_python_function_key(text_of(trace, caller)) : 0;
+    int64_t all_ps = piece->time_ps;
+    const size_t place = (size_t)(piece - pieces->at);
+    size_t others = 0;
+    int is_told = 0;
+    for (size_t i = 0; function && !launches_itself(trace, function) && i < pieces->count && i < MOST_PIECES; i++) {
+        const struct ids_piece *other = &pieces->at[i];
+        if (other == piece || !is_sibling(other) || other->time_ps < piece->time_ps / 2) continue;
+        uint32_t its = only_caller(&tree, other->most);
+        if (!its || ids_python_function_key(text_of(trace, its)) != function) continue;
+        is_told |= i < place; /* of the longest of them */
+        ids_sum(&all_ps, other->time_ps);
+        others++;
+    }
+    tree_done(&tree);
+    if (!others || is_told) return "";
+    double share = (double)all_ps / (double)whole_ps;
+    return ids_report_text(report, "; %s calls it and %zu other%s of these, together %s",
+                           name_of(trace, caller, report), others, others == 1 ? "" : "s",
+                           ids_value_format(ids_real_value(IDS_UNIT_RATIO, share), buffer, sizeof buffer));
+}
+
 /* Percent of the time. Where one line has more the place says it; of the others, the least that is named. */
 enum { NEARLY_ALL = 80, LEAST_OF_LINE = 10, MOST_LINES = 3 };
 

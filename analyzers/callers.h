@@ -6,6 +6,7 @@
 #ifndef IDS_ANALYZERS_CALLERS_H
 #define IDS_ANALYZERS_CALLERS_H
 
+#include "analyzers/pieces.h"
 #include "lib/analysis/context.h"
 #include "lib/report/report.h"
 
@@ -13,6 +14,13 @@
  * where that is the module of the function's own file alone, nobody is known, or memory ran out. */
 const char *ids_callers_in_words(const struct ids_trace *trace, const struct ids_ledger_entry *entry,
                                  struct ids_report *report);
+
+/* "; augment (train.py:22) calls it and 3 others of these, together 75.0 %": where the function that calls it calls others
+ * beside it that hold the device up for half as long, or longer, and launches nothing itself; else "", and of all but the
+ * longest of them. `whole_ps` is
+ * what shares are of. */
+const char *ids_siblings_in_words(const struct ids_trace *trace, const struct ids_pieces *pieces,
+                                  const struct ids_piece *piece, int64_t whole_ps, struct ids_report *report);
 
 /* ", lines 14 (56.1 %) and 13 (43.2 %)", of those in which the function's time is; "" where one has nearly all of it,
  * of a module's own code, each of whose lines is a culprit, and as above. */

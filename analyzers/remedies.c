@@ -348,6 +348,11 @@ static int waits_for_item(const struct ids_circumstances *about) {
     return ids_python_waits_for_thread(recorded) || is_awaited(about);
 }
 
+/* Of multiprocessing: a pool's result, or what a queue gets of a process. */
+static int waits_for_processes(const struct ids_circumstances *about) {
+    return about->recorded && strstr(about->recorded, "/multiprocessing/");
+}
+
 /* What idsprof's hook records of the waits of event loops. */
 static int loop_awaits(const struct ids_circumstances *about) {
     return begins(about->culprit, "await ");
@@ -439,6 +444,9 @@ static const struct sentence {
                                      "makes, or for its timeout",
      {"where a timeout runs out, shorten it or hand over what is there; else see what that one waits for or computes "
       "(the stacks are of this process alone)", NULL, NULL, NULL}},
+    {IDS_HOST_INPUT, waits_for_processes, "The device waits for input, which other processes make",
+     {"give them work further ahead of the step, use more of them, or make what they do cheaper; what that is was not "
+      "recorded, because the stacks are of this process alone", NULL, NULL, NULL}},
     {IDS_HOST_INPUT, has_gil, "The device waits for input, and who makes it has Python's lock",
      {"make batches in other processes (grain, multiprocessing), for threads share the lock; or in calls that give it "
       "back (numpy, zlib, input and output), or make them cheaper",

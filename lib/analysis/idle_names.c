@@ -258,19 +258,37 @@ static uint32_t launched_by(const struct ids_trace *trace, const struct ids_doin
     return trace->names[doing->caller].launched;
 }
 
+/* What the program calls is a function of the same file: "map" of a pool, which then waits in "get". */
+static int is_own_detail(const struct ids_trace *trace, const struct ids_doing *doing, struct ids_text call) {
+    struct ids_python_frame frame, called;
+    return doing->account == IDS_HOST_INPUT && ids_python_frame_of(call, &frame) && frame.file.length &&
+           ids_python_frame_of(text_of(trace, doing->called), &called) && called.file.length == frame.file.length &&
+           !memcmp(called.file.at, frame.file.at, frame.file.length) && !ids_text_begins(called.function, "_") &&
+           (called.function.length != frame.function.length ||
+            memcmp(called.function.at, frame.function.at, frame.function.length) != 0);
+}
+
+static struct ids_text in_module(struct ids_idle_names *names, struct ids_python_frame frame, struct ids_text name) {
+    struct ids_text module = module_of(frame.file);
+    const char *told = ids_arena_print(&names->texts, "%.*s.%.*s", (int)module.length, module.at,
+                                       (int)frame.function.length, frame.function.at);
+    return told ? (struct ids_text){told, (uint32_t)strlen(told)} : call_name(name);
+}
+
 /* The call that has the account, for a person: the outermost one. What a library calls by a name of its own, `_value`
  * in np.asarray, is no name that the program's owner knows: then it is what the program calls there. Whose `__next__`
  * waits for input, says more than that it is called by next(). */
 static struct ids_text name_of_call(struct ids_idle_names *names, const struct ids_doing *doing, uint32_t call) {
     struct ids_text name = text_of(names->trace, call);
     struct ids_python_frame frame;
-    if (doing->called == IDS_NONE || !ids_python_frame_of(name, &frame) || !ids_text_begins(frame.function, "_"))
-        return call_name(name);
+    if (doing->called == IDS_NONE || !ids_python_frame_of(name, &frame)) return call_name(name);
+    if (is_own_detail(names->trace, doing, name)) {
+        ids_python_frame_of(text_of(names->trace, doing->called), &frame);
+        return in_module(names, frame, name);
+    }
+    if (!ids_text_begins(frame.function, "_")) return call_name(name);
     if (doing->account != IDS_HOST_INPUT || !frame.file.length) return call_name(text_of(names->trace, doing->called));
-    struct ids_text module = module_of(frame.file);
-    const char *told = ids_arena_print(&names->texts, "%.*s.%.*s", (int)module.length, module.at,
-                                       (int)frame.function.length, frame.function.at);
-    return told ? (struct ids_text){told, (uint32_t)strlen(told)} : call_name(name);
+    return in_module(names, frame, name);
 }
 
 void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint32_t name, struct ids_text *ret_culprit,
