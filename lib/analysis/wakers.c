@@ -11,7 +11,7 @@
 /* Fewer waits say nothing; more than these say no more. */
 enum { LEAST_ENDS = 3, MOST_ENDS = 1024 };
 /* Where samples do not say when a thread turned, and a frame's own events do: so long a thread needs to wake. */
-static const int64_t WAKING_PS = 100000000;
+static const int64_t WAKING_PS = 500000000;
 /* Of two functions that end waits by turns each ends half of them. Nothing is sure. */
 static const double LEAST_SHARE = 0.5, LEAST_CHANCE = 0.02, MOST_CHANCE = 0.95;
 /* That many times as likely by its turns as by chance, as a logarithm: enough to name it. */
@@ -31,7 +31,6 @@ struct ids_turnings {
 
 /* What is known of one function, over all ends of the waits. */
 struct tally {
-    uint64_t function;
     size_t hits, unknown; /* ends just behind a turn of it; over which it went on, and may have woken */
     size_t seen, went_on; /* the last end of either that was counted, plus 1 */
     int64_t covered_ps;   /* time within reach of its turns */
@@ -45,6 +44,7 @@ struct ids_waking {
     size_t end_count, end_room;
     struct tally *tallies;
     size_t tally_count, tally_room;
+    struct ids_keymap numbers; /* a function: the index of its tally, plus 1 */
     double best;
     int tells_wakes; /* a thread that turns from one sleep to the next is seen to */
 };
@@ -54,8 +54,10 @@ void ids_wakers_done(struct ids_wakers *wakers) {
     for (size_t w = 0; w < wakers->waking_count; w++) {
         free(wakers->waking[w].ends_ps);
         free(wakers->waking[w].tallies);
+        ids_keymap_done(&wakers->waking[w].numbers);
     }
     free(wakers->turnings);
+    free(wakers->functions);
     free(wakers->waking);
     ids_keymap_done(&wakers->places);
     *wakers = (struct ids_wakers){0};
@@ -103,12 +105,24 @@ uint32_t ids_doing_with_core(const struct ids_trace *trace, const struct ids_tim
     return timeline->doing[lacks_core_or_gil(&trace->doings[timeline->doing[i]]) ? turn : i];
 }
 
+/* Of all doings, because a thread turns a million times. */
+static int find_keys(struct ids_wakers *wakers) {
+    const struct ids_trace *trace = wakers->trace;
+    if (wakers->functions) return 0;
+    wakers->functions = calloc(2 * trace->doing_count + 2, sizeof *wakers->functions);
+    if (!wakers->functions) return -1;
+    wakers->calls = wakers->functions + trace->doing_count + 1;
+    for (uint32_t d = 0; d < trace->doing_count; d++) {
+        wakers->functions[d] = ids_function_of_doing(trace, d);
+        wakers->calls[d] = ids_python_function_key(text_of(trace, innermost(&trace->doings[d])));
+    }
+    return 0;
+}
+
 /* Another line of the same function, where it calls the same, is no turn. */
-static int are_alike(const struct ids_trace *trace, uint32_t doing, uint32_t other) {
-    const struct ids_doing *a = &trace->doings[doing], *b = &trace->doings[other];
-    if (a->waits != b->waits || ids_function_of_doing(trace, doing) != ids_function_of_doing(trace, other)) return 0;
-    return ids_python_function_key(text_of(trace, innermost(a))) ==
-           ids_python_function_key(text_of(trace, innermost(b)));
+static int are_alike(const struct ids_wakers *wakers, uint32_t doing, uint32_t other) {
+    return wakers->trace->doings[doing].waits == wakers->trace->doings[other].waits &&
+           wakers->functions[doing] == wakers->functions[other] && wakers->calls[doing] == wakers->calls[other];
 }
 
 /* --- when a thread turned --------------------------------------------------------------------------------------- */
@@ -156,46 +170,67 @@ static int by_time(const void *a, const void *b) {
 }
 
 /* A thread that sleeps, and has then no core or not Python's lock, has woken. */
-static int add_turns(const struct ids_trace *trace, const struct ids_timeline *timeline,
+static int add_turns(const struct ids_wakers *wakers, const struct ids_timeline *timeline,
                      struct ids_turnings *turnings) {
+    const struct ids_trace *trace = wakers->trace;
     uint32_t state = IDS_NO_DOING;
     for (size_t i = 0; i < timeline->count; i++) {
         uint32_t doing = timeline->doing[i];
         int lacks = lacks_core_or_gil(&trace->doings[doing]);
-        int is_turn = state != IDS_NO_DOING && (lacks ? ids_is_asleep(trace, state) : !are_alike(trace, state, doing));
+        int is_turn = state != IDS_NO_DOING && (lacks ? ids_is_asleep(trace, state) : !are_alike(wakers, state, doing));
         if (is_turn && add_turning(turnings, timeline->from_ps[i], state)) return -1;
         if (!lacks) state = doing;
     }
     return 0;
 }
 
-/* Of a sleep that comes again and again samples see one: what they see too is that the thread ran in between. */
-static int add_wakes(const struct ids_trace *trace, uint32_t track, struct ids_turnings *turnings) {
-    const struct ids_timeline *timeline = &trace->tracks[track].timeline;
-    const struct pace pace = pace_of(trace, trace->tracks[track].host);
-    for (size_t s = 0; s < trace->sample_count; s++) {
+/* The first of a track's samples, which stand in the order of tracks. */
+static size_t first_sample(const struct ids_trace *trace, uint32_t track) {
+    size_t low = 0, high = trace->sample_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (trace->samples[middle].track < track)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int add_wakes_of(const struct ids_trace *trace, uint32_t sampled, const struct ids_timeline *timeline,
+                        const struct pace *pace, struct ids_turnings *turnings) {
+    for (size_t s = first_sample(trace, sampled); s < trace->sample_count && trace->samples[s].track == sampled; s++) {
         const struct ids_stack_sample *sample = &trace->samples[s];
-        const struct ids_track *of = &trace->tracks[sample->track], *thread = &trace->tracks[track];
-        if (!sample->begins || of->host != thread->host || of->id != thread->id) continue;
-        size_t i = ids_timeline_find(timeline, sample->when_ps);
+        size_t i = sample->begins ? ids_timeline_find(timeline, sample->when_ps) : SIZE_MAX;
         if (i == SIZE_MAX || !ids_is_asleep(trace, timeline->doing[i])) continue;
-        if (add_turning(turnings, ids_sat_sub(sample->when_ps, period_at(&pace, sample->when_ps) / 2),
+        if (add_turning(turnings, ids_sat_sub(sample->when_ps, period_at(pace, sample->when_ps) / 2),
                         timeline->doing[i]))
             return -1;
     }
     return 0;
 }
 
+/* Of a sleep that comes again and again samples see one: what they see too is that the thread ran in between. */
+static int add_wakes(const struct ids_trace *trace, uint32_t track, struct ids_turnings *turnings) {
+    const struct ids_track *thread = &trace->tracks[track];
+    const struct pace pace = pace_of(trace, thread->host);
+    for (uint32_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *of = &trace->tracks[t];
+        if (!of->sampling || of->host != thread->host || of->id != thread->id) continue;
+        if (add_wakes_of(trace, t, &thread->timeline, &pace, turnings)) return -1;
+    }
+    return 0;
+}
+
 static struct ids_turnings *turnings_of(struct ids_wakers *wakers, size_t p) {
     const struct ids_trace *trace = wakers->trace;
+    const struct ids_timeline *timeline = &trace->tracks[wakers->python[p]].timeline;
     if (!wakers->turnings) wakers->turnings = calloc(wakers->python_count + 1, sizeof *wakers->turnings);
     if (!wakers->turnings) return NULL;
     struct ids_turnings *turnings = &wakers->turnings[p];
     if (turnings->is_found) return turnings;
-    ids_timeline_read(&trace->tracks[wakers->python[p]].timeline);
-    if (add_turns(trace, &trace->tracks[wakers->python[p]].timeline, turnings) ||
-        add_wakes(trace, wakers->python[p], turnings))
-        return NULL;
+    ids_timeline_read(timeline);
+    if (add_turns(wakers, timeline, turnings) || add_wakes(trace, wakers->python[p], turnings)) return NULL;
     if (turnings->count) qsort(turnings->at, turnings->count, sizeof *turnings->at, by_time);
     turnings->is_found = 1;
     return turnings;
@@ -228,12 +263,15 @@ static int find_ends(const struct ids_trace *trace, const struct ids_timeline *t
     return 0;
 }
 
+/* NULL: no memory. */
 static struct tally *tally_of(struct ids_waking *waking, uint64_t function) {
-    for (size_t t = 0; t < waking->tally_count; t++) {
-        if (waking->tallies[t].function == function) return &waking->tallies[t];
-    }
+    uint64_t *number = ids_keymap_at(&waking->numbers, function);
+    if (!number) return NULL;
+    if (*number) return &waking->tallies[*number - 1];
     struct tally *tally = IDS_PUSH(waking->tallies, waking->tally_count, waking->tally_room);
-    if (tally) *tally = (struct tally){.function = function};
+    if (!tally) return NULL;
+    *tally = (struct tally){0};
+    *number = waking->tally_count;
     return tally;
 }
 
@@ -245,11 +283,12 @@ static int64_t behind(const struct pace *pace, int64_t when_ps) {
     return 3 * period_at(pace, when_ps) / 5;
 }
 
-static int cover(const struct ids_trace *trace, const struct ids_turnings *turnings, size_t thread,
+static int cover(const struct ids_wakers *wakers, const struct ids_turnings *turnings, size_t thread,
                  const struct pace *pace, struct ids_waking *waking) {
+    const struct ids_trace *trace = wakers->trace;
     for (size_t i = 0; i < turnings->count; i++) {
         if (!ids_may_hold_up(trace, turnings->at[i].before, IDS_WAITS_FOR_LOCK)) continue;
-        struct tally *tally = tally_of(waking, ids_function_of_doing(trace, turnings->at[i].before));
+        struct tally *tally = tally_of(waking, wakers->functions[turnings->at[i].before]);
         if (!tally) return -1;
         int64_t at_ps = turnings->at[i].at_ps, whole_ps = before(pace, at_ps) + behind(pace, at_ps);
         int64_t since_ps = tally->thread == thread + 1 ? at_ps - tally->last_ps : whole_ps;
@@ -261,8 +300,9 @@ static int cover(const struct ids_trace *trace, const struct ids_turnings *turni
 }
 
 /* Whoever turned within reach of the end; else who went on, and may have done it. */
-static int count_end(const struct ids_trace *trace, const struct ids_timeline *timeline, struct ids_turnings *turnings,
-                     size_t end, const struct pace *pace, struct ids_waking *waking) {
+static int count_end(const struct ids_wakers *wakers, const struct ids_timeline *timeline,
+                     struct ids_turnings *turnings, size_t end, const struct pace *pace, struct ids_waking *waking) {
+    const struct ids_trace *trace = wakers->trace;
     int64_t end_ps = waking->ends_ps[end], from_ps = ids_sat_sub(end_ps, before(pace, end_ps)),
             to_ps = ids_sat_add(end_ps, behind(pace, end_ps));
     size_t *next = &turnings->next;
@@ -270,7 +310,7 @@ static int count_end(const struct ids_trace *trace, const struct ids_timeline *t
     while (*next < turnings->count && turnings->at[*next].at_ps < from_ps) ++*next;
     for (size_t i = *next; i < turnings->count && turnings->at[i].at_ps <= to_ps; i++) {
         if (!ids_may_hold_up(trace, turnings->at[i].before, IDS_WAITS_FOR_LOCK)) continue;
-        struct tally *tally = tally_of(waking, ids_function_of_doing(trace, turnings->at[i].before));
+        struct tally *tally = tally_of(waking, wakers->functions[turnings->at[i].before]);
         if (!tally) return -1;
         tally->hits += tally->seen != end + 1;
         tally->seen = end + 1;
@@ -281,7 +321,7 @@ static int count_end(const struct ids_trace *trace, const struct ids_timeline *t
     uint32_t doing = ids_doing_with_core(trace, timeline, at);
     if ((ids_is_asleep(trace, doing) && waking->tells_wakes) || !ids_may_hold_up(trace, doing, IDS_WAITS_FOR_LOCK))
         return 0;
-    struct tally *tally = tally_of(waking, ids_function_of_doing(trace, doing));
+    struct tally *tally = tally_of(waking, wakers->functions[doing]);
     if (!tally) return -1;
     tally->unknown += tally->went_on != end + 1;
     tally->went_on = end + 1;
@@ -324,13 +364,13 @@ static int find_waking(struct ids_wakers *wakers, uint32_t own, uint32_t place, 
     if (waking->end_count < LEAST_ENDS) return 0;
     for (size_t p = 0; p < wakers->python_count; p++) {
         struct ids_turnings *turnings = is_beside(wakers, p, track) ? turnings_of(wakers, p) : NULL;
-        if (is_beside(wakers, p, track) && (!turnings || cover(trace, turnings, p, &pace, waking))) return -1;
+        if (is_beside(wakers, p, track) && (!turnings || cover(wakers, turnings, p, &pace, waking))) return -1;
         if (turnings) turnings->next = 0;
     }
     for (size_t e = 0; e < waking->end_count; e++) {
         for (size_t p = 0; p < wakers->python_count; p++) {
             const struct ids_timeline *other = &trace->tracks[wakers->python[p]].timeline;
-            if (is_beside(wakers, p, track) && count_end(trace, other, &wakers->turnings[p], e, &pace, waking))
+            if (is_beside(wakers, p, track) && count_end(wakers, other, &wakers->turnings[p], e, &pace, waking))
                 return -1;
         }
     }
@@ -341,7 +381,7 @@ static int find_waking(struct ids_wakers *wakers, uint32_t own, uint32_t place, 
 int ids_wakers_find(struct ids_wakers *wakers, uint32_t own, uint32_t waiting, const struct ids_waking **ret_waking) {
     uint32_t place = place_of(wakers->trace, waiting);
     uint64_t *index = ids_keymap_at(&wakers->places, ids_key_of(own, place));
-    if (!index) return -1;
+    if (!index || find_keys(wakers)) return -1;
     if (!*index) {
         struct ids_waking *waking = IDS_PUSH(wakers->waking, wakers->waking_count, wakers->waking_room);
         if (!waking) return -1;
@@ -359,11 +399,9 @@ enum ids_wakes ids_waking_by(const struct ids_wakers *wakers, const struct ids_w
     const int is_asleep = ids_is_asleep(trace, doing), is_still = is_asleep && waking->tells_wakes;
     *ret_score = 0;
     if (waking->end_count < LEAST_ENDS) return IDS_WAKES_MAYBE;
-    uint64_t function = ids_function_of_doing(trace, doing);
+    uint64_t number;
     double own = 0; /* that it was never seen to turn says nothing of who computes */
-    for (size_t t = 0; t < waking->tally_count; t++) {
-        if (waking->tallies[t].function == function) own = waking->tallies[t].score;
-    }
+    if (ids_keymap_get(&waking->numbers, wakers->functions[doing], &number)) own = waking->tallies[number - 1].score;
     *ret_score = own;
     if (waking->best >= ENOUGH && own < waking->best / 2) return IDS_WAKES_NEVER;
     if (waking->best >= ENOUGH) return is_asleep && !waking->tells_wakes ? IDS_WAKES_MAYBE : IDS_WAKES_LIKELY;

@@ -17,6 +17,7 @@ struct ids_wakers {
     const uint32_t *python; /* tracks of threads that run Python: the caller's */
     size_t python_count;
     struct ids_turnings *turnings; /* by thread of `python`; NULL: nobody asked yet */
+    uint64_t *functions, *calls;   /* by doing: keys of its function, and of what that calls; NULL as above */
     struct ids_keymap places;      /* a thread and a place: its index in `waking`, plus 1 */
     struct ids_waking *waking;
     size_t waking_count, waking_room;
