@@ -275,8 +275,9 @@ static int waits_for_another(const struct ids_circumstances *about) {
     static const char *const calls[] = {"communicate", "waitpid", "wait3", "wait4", "waitid", "flock", "lockf", NULL};
     static const char *const of_processes[] = {
         "os.system", "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", NULL};
+    static const char *const of_locks[] = {"__enter__", NULL}; /* what has no name of its own: "with lock:" */
     return (is_call_of(about, names) && !computes_by_name(about)) || calls_any(about, calls) ||
-           is_any(call_in(about), of_processes) || gets_of_queue(about);
+           is_any(call_in(about), of_processes) || is_any(call_in(about), of_locks) || gets_of_queue(about);
 }
 
 /* Of a file, a pipe or a socket. */
