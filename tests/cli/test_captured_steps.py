@@ -91,12 +91,12 @@ same('messages that are none', said(broken), [])
 # --- every tenth step takes long, and none of these is measured ---
 
 def with_history(name, slow=range(9, 100, 10), load=(0, 0, 0), count=100, garbage=0):
-    """So many steps of 1 ms, of which some take 9 ms, such as 9, 19 and so on (collectors/common/history.h), so much of it for garbage."""
+    """So many steps of 1 ms, of which some take 21 ms, such as 9, 19 and so on (collectors/common/history.h), so much of it for garbage."""
     folder = run(name, (FILE, 6, 0, 5))
     (folder / 'idsprof.json').write_text('{}')
     begins = [0]
     for number in range(count):
-        begins.append(begins[-1] + (9000000 if number in slow else 1000000))
+        begins.append(begins[-1] + (21000000 if number in slow else 1000000))
     head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 0, begins[-1], 0, 0, 0, 0, 0, 7, -1, *load, b'h')
     steps = b''.join(struct.pack('<qqfffi', begin, number, 0, 0, garbage * (number in slow), 0) for number, begin in enumerate(begins))
     (folder / '.idsprof' / 'h.7.history').write_bytes(head + steps)
@@ -534,17 +534,17 @@ for path in [rhythmic, differs, *RECORDED]:
         same('%s: slow steps that come again' % path.name, ' '.join(without.split()).count('one of 10 steps takes'), int(path == rhythmic))
 advice = json.loads(report(rhythmic, '--json'))['advice'][0]
 same('slow steps come first', (advice['saves'], advice['what']), (None,
-     "9 of 90 steps are slow, and lose 44.4 % of the run's time: one of 10 steps takes 9.000 ms, 9.0 × the usual one, "
+     "9 of 90 steps are slow, and lose 66.7 % of the run's time: one of 10 steps takes 21.00 ms, 21.0 × the usual one, "
      'such as step 9, and none of these is measured here: idsprof capture --start-step 8 --steps 11 measures one'))
 for name, load, place, wanted in (('quiet', (100, 99, -1), 0, 'none like these is measured'), ('busy', (1000, 600, 480), 1, 'other processes had 80.0 %'),
-                                ('busy, but nine times as long', (1000, 600, 240), 0, 'none like these is measured')):
+                                ('busy, but 21 times as long', (1000, 600, 240), 0, 'none like these is measured')):
     advice = json.loads(report(with_history(name, (17, 23, 24, 48, 70, 71, 77), load), '--json'))['advice'][place]
     same('seven slow steps of a machine that is %s' % name, wanted in advice['what'], True)
-garbage = json.loads(report(with_history('garbage', (17, 23, 24, 48, 70, 71, 77), (1000, 1000, 1000), garbage=6000000), '--json'))
+garbage = json.loads(report(with_history('garbage', (17, 23, 24, 48, 70, 71, 77), (1000, 1000, 1000), garbage=15000000), '--json'))
 same('seven slow steps that collect garbage', '75.0 % of it in collections of garbage' in garbage['advice'][0]['what'], True)
-same('the garbage of a slow step', garbage['tables']['slow_steps']['rows'][0][-1], 'collected garbage for 6.000 ms')
+same('the garbage of a slow step', garbage['tables']['slow_steps']['rows'][0][-1], 'collected garbage for 15.00 ms')
 compared = subprocess.run([os.environ['IDSPROF'], 'diff', rhythmic, differs], capture_output=True, text=True).stdout
-same('what no window has is not compared', 'slow steps that no window has lose 44.4 % of the run of' in ' '.join(compared.split()), True)
+same('what no window has is not compared', 'slow steps that no window has lose 66.7 % of the run of' in ' '.join(compared.split()), True)
 measured = with_measured_rhythm('measured_rhythm')
 same('its short steps took longer in the window', 'took 1.32 × as long as the 25 around it' in ' '.join(report(measured).split()), True)
 same('what its long step loses is lost in the run', savings(measured), savings(run('no_history', (FILE, 6, 0, 5))))

@@ -31,6 +31,8 @@ static const struct {
      "!grain"},
     {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "get", .recorded = "$queue.py:1 get", .has_loader = 1}, "grain"},
     {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "get", .recorded = "$multiprocessing/queues.py:98 get"}, "grain"},
+    {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "map", .recorded = "$/usr/lib/multiprocessing/pool.py:770 get"},
+     "give them work further ahead of the step"},
     {{IDS_HOST_INPUT, IDS_JAX, CPU_DEVICE, .culprit = "crop", .where = "a.py:1, in another thread",
       .recorded = "$a.py:1 crop", .has_loader = 1},
      "grain"},
