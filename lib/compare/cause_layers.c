@@ -26,12 +26,17 @@ static int is_of_layers(const struct ids_entry *entry) {
 }
 
 /* Names of compiled ops differ in numbers: what they compute tells then that they are one. */
+static uint64_t key_on_side(const struct ids_item *item) {
+    uint64_t name = *item->fingerprint ? ids_hash_without_numbers(item->name)
+                                       : ids_hash_bytes(item->name, strlen(item->name));
+    return ids_key_of(ids_key_of(ids_entry_key(NULL, NULL, item->fingerprint), ids_hash_without_numbers(item->op_name)),
+                      name);
+}
+
+/* On both sides, because the way back has the same layers. */
 static uint64_t key_of(const struct ids_cause *cause) {
-    const char *fingerprint = cause->match->b->fingerprint;
-    uint64_t place = ids_hash_without_numbers(cause->where);
-    uint64_t name = *fingerprint ? ids_hash_without_numbers(cause->culprit)
-                                 : ids_hash_bytes(cause->culprit, strlen(cause->culprit));
-    return ids_key_of(ids_key_of(ids_entry_key(cause->account, NULL, fingerprint), place), name);
+    return ids_key_of(ids_entry_key(cause->account, NULL, NULL),
+                      ids_key_of(key_on_side(cause->match->a), key_on_side(cause->match->b)));
 }
 
 /* One layer that is more than half of it is the cause. */
