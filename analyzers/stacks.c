@@ -7,6 +7,7 @@
 #include "lib/model/told_files.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,28 @@ static void list(const struct ids_trace *trace, const struct node *nodes, uint32
     }
 }
 
+/* Of all samples of a track in the mean: the first ones may be closer. */
+static int64_t period_on(const struct ids_sampling *sampling, int64_t sampled_ps) {
+    if (!(sampling->period_ps > 0)) return 0;
+    int64_t dense_ps = sampling->dense_period_ps > 0 ? sampling->dense_ps : 0;
+    if (dense_ps > sampled_ps) dense_ps = sampled_ps;
+    double dense = dense_ps ? (double)dense_ps / (double)sampling->dense_period_ps : 0;
+    double count = dense + (double)(sampled_ps - dense_ps) / (double)sampling->period_ps;
+    return count > 0 ? (int64_t)llround((double)sampled_ps / count) : 0;
+}
+
+/* Of all samplings the one that tells least. */
+static int64_t period_of(const struct ids_trace *trace) {
+    int64_t most_ps = 0;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (!track->sampling || track->last_ps <= track->first_ps) continue;
+        int64_t period_ps = period_on(&trace->samplings[track->sampling - 1], track->last_ps - track->first_ps);
+        if (period_ps > most_ps) most_ps = period_ps;
+    }
+    return most_ps;
+}
+
 static int stacks_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     if (!trace->stack_count) {
@@ -152,6 +175,8 @@ static int stacks_run(struct ids_analysis *analysis, struct ids_report *report, 
     int failed = tie(trace, nodes, &first);
     int64_t time_ps = 0;
     for (size_t s = 0; s < trace->stack_count; s++) ids_sum(&time_ps, trace->stacks[s].self_ps);
+    int64_t period_ps = period_of(trace);
+    if (period_ps) ids_report_property(report, "stacks_period", ids_int_value(IDS_UNIT_TIME, period_ps));
     if (!failed) {
         ids_report_metric(report, "stacks.time", NULL, ids_int_value(IDS_UNIT_TIME, time_ps));
         list(trace, nodes, first, report);

@@ -54,7 +54,7 @@ static int is_wait(const struct ids_cause *cause) {
 
 int ids_cause_has_come_or_gone(const struct ids_cause *cause) {
     int is_function = cause->kind == IDS_CAUSE_CULPRIT || cause->kind == IDS_CAUSE_LAUNCHES;
-    return is_function && is_of_program(cause) && !is_wait(cause) &&
+    return is_function && is_of_program(cause) && !is_wait(cause) && !cause->may_be_unseen &&
            fmin(cause->a_ps, cause->b_ps) <= OF_OTHER_SIDE * fmax(cause->a_ps, cause->b_ps);
 }
 

@@ -33,7 +33,8 @@ struct ids_cause {
     int is_place_before; /* `where` and `source` are side a's: in side b's files something else stands there */
     const struct ids_match *match;            /* of an op that both sides have; NULL: none */
     const struct ids_program_change *program; /* that one side alone has; NULL */
-    const char *note;                         /* what samples of stacks say of a function of the program; NULL */
+    int may_be_unseen; /* so few samples saw a function on one side that the other one may have it too */
+    const char *note;  /* what samples of stacks say of a function of the program; NULL */
     int is_in_a, is_in_b;
     size_t count;                   /* entries of the ledgers put together */
     size_t by_chance;               /* of small ones, those that are not small, but may be chance */
@@ -74,7 +75,7 @@ int ids_cause_is_fact(const struct ids_cause *cause);
  * where they are seen to, that time counts too. So does what a wait keeps the device from. Many small ones put
  * together are no cause: 0. */
 double ids_cause_rank(const struct ids_cause *cause, int by_run);
-/* A function of the program, no wait, in which one side alone has time, but for a hundredth. */
+/* A function of the program, no wait, in which one side alone has time, but for a hundredth, and enough samples. */
 int ids_cause_has_come_or_gone(const struct ids_cause *cause);
 /* Its interval holds zero, and it is no fact, nor a function of the program in which one side alone has time: few steps
  * have it, but they had it. Nor a wait that is seen to keep the device from its work. */

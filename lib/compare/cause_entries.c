@@ -44,6 +44,22 @@ int ids_entry_is_same_op(const struct ids_entry *entry) {
            !ids_cause_is_structural(cause);
 }
 
+int ids_entry_is_sampled(const struct ids_entries *entries, const struct ids_entry *entry) {
+    const struct ids_cause *cause = &entry->cause;
+    return cause->kind == IDS_CAUSE_CULPRIT && cause->culprit &&
+           !strcmp(cause->account, ids_account_id(IDS_HOST_PYTHON)) && entries->sampled[0].sample_ps > 0 &&
+           entries->sampled[1].sample_ps > 0;
+}
+
+void ids_entries_find_unseen(struct ids_entries *entries) {
+    for (size_t i = 0; i < entries->count; i++) {
+        struct ids_cause *cause = &entries->at[i].cause;
+        if (entries->at[i].is_gone || !ids_entry_is_sampled(entries, &entries->at[i])) continue;
+        int side = cause->b_ps > cause->a_ps;
+        cause->may_be_unseen = !ids_is_of_one_side(entries->sampled, side, side ? cause->b_ps : cause->a_ps);
+    }
+}
+
 /* ---- gathering ---- */
 
 /* What a ledger says of where an op is: its path in the program, else the program. */

@@ -64,6 +64,10 @@ void ids_entry_put_into(const struct ids_entries *entries, struct ids_entry *who
 /* Of an op: less of its own time is in the ledger, because others ran at the same moments. Cores that ops share give
  * each of them as much as the others leave: what one gains there is not its own. */
 int ids_entry_is_shared(const struct ids_entry *entry);
+/* A function of Python that samples of stacks tell of, on both sides. */
+int ids_entry_is_sampled(const struct ids_entries *entries, const struct ids_entry *entry);
+/* Of those that one side alone has: whether too few samples saw them, or samples of the other side saw them too. */
+void ids_entries_find_unseen(struct ids_entries *entries);
 /* An op of both sides that does the same on both. */
 int ids_entry_is_same_op(const struct ids_entry *entry);
 uint64_t ids_entry_key(const char *account, const char *name, const char *where);

@@ -56,10 +56,25 @@ int ids_entries_find_machine_spread(struct ids_entries *entries) {
     return is_asked ? ids_find_machine_spread(entries) : 0;
 }
 
+/* What a time that samples counted varies by at least: n of them vary by their root (Poisson), and how sure that is 2 n
+ * degrees of freedom say. */
+static struct ids_variation of_samples(const struct ids_entries *entries, const struct ids_entry *entry) {
+    struct ids_variation samples = {.mean = (entry->cause.a_ps + entry->cause.b_ps) / 2};
+    for (int side = 0; side < 2 && ids_entry_is_sampled(entries, entry); side++) {
+        double sample_ps = entries->sampled[side].sample_ps, ps = side ? entry->cause.b_ps : entry->cause.a_ps;
+        double count = fmax(ps / sample_ps, 1); /* none tells no more than one does */
+        samples.variance += count * sample_ps * sample_ps;
+        samples.df += 2 * count;
+    }
+    return samples;
+}
+
 static void set_interval(const struct ids_entries *entries, struct ids_entry *entry, struct ids_variation spread) {
     double noise = entries->options->noise * fmax(entry->cause.a_ps, entry->cause.b_ps);
     entry->cause.interval = (struct ids_interval){0};
     if (!(spread.df > 0)) return;
+    struct ids_variation samples = of_samples(entries, entry);
+    if (samples.variance > spread.variance) spread = samples;
     ids_add_machine_spread(entries, entry, &spread);
     entry->cause.interval =
         ids_interval_by_error(entry->cause.change_ps, sqrt(spread.variance), spread.df, IDS_CONFIDENCE);
@@ -100,7 +115,8 @@ static int family_of(const struct ids_entries *entries, const struct ids_entry *
 /* What one of two recordings alone did, at a place that the report names, is no chance among many. */
 static int is_of_one_side(const struct ids_entries *entries, const struct ids_cause *cause) {
     if (entries->sides[0]->by_run || cause->kind == IDS_CAUSE_OP) return 0;
-    return ids_cause_has_come_or_gone(cause) || (cause->where && cause->is_in_a != cause->is_in_b);
+    return ids_cause_has_come_or_gone(cause) ||
+           (cause->where && cause->is_in_a != cause->is_in_b && !cause->may_be_unseen);
 }
 
 /* What the program says is asked of no statistics. */

@@ -27,8 +27,8 @@ static int is_of_layers(const struct ids_entry *entry) {
 
 /* Names of compiled ops differ in numbers: what they compute tells then that they are one. */
 static uint64_t key_on_side(const struct ids_item *item) {
-    uint64_t name = *item->fingerprint ? ids_hash_without_numbers(item->name)
-                                       : ids_hash_bytes(item->name, strlen(item->name));
+    uint64_t name =
+        *item->fingerprint ? ids_hash_without_numbers(item->name) : ids_hash_bytes(item->name, strlen(item->name));
     return ids_key_of(ids_key_of(ids_entry_key(NULL, NULL, item->fingerprint), ids_hash_without_numbers(item->op_name)),
                       name);
 }

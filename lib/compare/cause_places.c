@@ -44,6 +44,26 @@ static int find_candidates(const struct ids_entries *entries, int side, struct c
     return 0;
 }
 
+/* Of fewer samples nobody knows what a function does. */
+enum { SAMPLES_TELL = 20 };
+
+static int is_seen_little(const struct ids_entries *entries, const struct candidate *of) {
+    int side = entries->at[of->entry].cause.is_in_b;
+    return of->contents.calls.ps < SAMPLES_TELL * entries->sampled[side].sample_ps;
+}
+
+/* Where few samples saw one of them, the place tells, if it is the only one that this caller no longer calls, or now
+ * calls. */
+static int is_same(const struct ids_entries *entries, const struct candidate *of, const struct candidate *other,
+                   const struct candidates *others) {
+    if (ids_are_same_contents(&of->contents, &other->contents)) return 1;
+    if (!is_seen_little(entries, of) && !is_seen_little(entries, other)) return 0;
+    for (size_t i = 0; i < others->count; i++) {
+        if (&others->at[i] != other && ids_have_same_caller(&of->contents, &others->at[i].contents)) return 0;
+    }
+    return ids_are_at_same_place(&of->contents, &other->contents);
+}
+
 /* The one of the other side that is the same function; NULL: there is none, or several. */
 static const struct candidate *only_same(const struct ids_entries *entries, const struct candidate *of,
                                          const struct candidates *others) {
@@ -51,7 +71,7 @@ static const struct candidate *only_same(const struct ids_entries *entries, cons
     for (size_t i = 0; i < others->count; i++) {
         const struct candidate *other = &others->at[i];
         if (strcmp(entries->at[other->entry].cause.account, entries->at[of->entry].cause.account) != 0) continue;
-        if (!ids_are_same_contents(&of->contents, &other->contents)) continue;
+        if (!is_same(entries, of, other, others)) continue;
         if (only) return NULL;
         only = other;
     }

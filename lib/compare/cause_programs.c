@@ -40,7 +40,8 @@ static void begin(struct ids_cause *cause, const struct ids_program_change *chan
     cause->kind = IDS_CAUSE_PROGRAM;
     cause->program = change;
     cause->culprit = change->part_count ? change->function : change->name;
-    cause->where = cause->source = cause->call_before = cause->name_before = cause->file_before = NULL;
+    cause->where = change->where;
+    cause->source = cause->call_before = cause->name_before = cause->file_before = NULL;
     cause->match = NULL;
     cause->is_place_before = 0;
 }

@@ -12,6 +12,8 @@
 /* An op of a framework is compiled to few; of more programs some are named. One program that has the lines of another
  * one is no proof. Of more programs that one side alone has, those that changed most are looked at. */
 enum { OPS_OF_ONE = 4, PARTS_NAMED = 2, PARTS_LEAST = 2, ALONE_MOST = 256 };
+/* So many programs of few ops that one function launches are its ops, and not each a function of its own. */
+enum { OP_BY_OP_LEAST = 3 };
 
 /* A program of one side. */
 struct program {
@@ -20,9 +22,10 @@ struct program {
     size_t ops, matched; /* and those of them that the other side has */
     size_t names;        /* of the ops: compiled for several shapes a program has each several times */
     int has_lines;
-    size_t first;   /* of its ops, the place in the matches + 1; `next` leads on */
-    size_t parts;   /* programs of the other side that do its work */
-    size_t part_of; /* the program whose work it does + 1; 0: none */
+    size_t first;      /* of its ops, the place in the matches + 1; `next` leads on */
+    size_t parts;      /* programs of the other side that do its work */
+    size_t part_of;    /* the program whose work it does + 1; 0: none */
+    const char *where; /* of a function that runs op by op, in no program: "train.py:26"; NULL */
 };
 
 struct finding {
@@ -38,6 +41,7 @@ struct finding {
     struct ids_keymap lines;      /* (program, line) of its ops */
     struct ids_keymap calls;      /* (program, function) of scopes in their paths */
     struct ids_keymap launches;   /* (side, what is launched, the function that does) */
+    struct ids_keymap functions;  /* (side, function) that runs op by op: index + 1 */
 };
 
 static uint64_t hash_of(const char *text, size_t length) {
@@ -121,7 +125,7 @@ static int look_at(struct finding *finding, struct program *program) {
     return 0;
 }
 
-/* "train.py:17 clip, held up": what the function clip launches. */
+/* "train.py:17 clip, held up": what the function clip launches. A "<module>" may launch anything. */
 static const char *launcher_in(const char *where, size_t *ret_length) {
     const char *colon = where ? strchr(where, ':') : NULL;
     size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
@@ -159,7 +163,7 @@ static int gather(struct finding *finding) {
         finding->alone[program->side][(*count)++] = i;
         if (look_at(finding, program)) return -1;
     }
-    if (!finding->alone_count[0] || !finding->alone_count[1]) return 0;
+    if (!finding->alone_count[0] && !finding->alone_count[1]) return 0;
     return gather_launches(finding, 0) || gather_launches(finding, 1);
 }
 
@@ -226,6 +230,89 @@ static int find_parts(struct finding *finding, struct program *whole) {
     return 0;
 }
 
+/* ---- functions that run op by op ---- */
+
+static struct program *free_program(struct finding *finding, int side, size_t i) {
+    struct program *program = &finding->at[finding->alone[side][i]];
+    return program->part_of || program->parts || program->names > OPS_OF_ONE ? NULL : program;
+}
+
+static size_t function_at(struct finding *finding, int side, const char *where, const char *name, size_t length) {
+    uint64_t *number = ids_keymap_at(&finding->functions,
+                                     key_in(key_in((uint64_t)side + 1, where, strcspn(where, ":")), name, length));
+    if (!number || *number) return number ? (size_t)*number : SIZE_MAX;
+    struct program *function = IDS_PUSH(finding->at, finding->count, finding->room);
+    if (!function) return SIZE_MAX;
+    *function = (struct program){.name = ids_report_text(finding->texts, "%.*s", (int)length, name),
+                                 .side = side,
+                                 .where = ids_report_text(finding->texts, "%.*s", (int)strcspn(where, " "), where)};
+    *number = finding->count;
+    return (size_t)*number;
+}
+
+static int take_launched(struct finding *finding, int side, const struct ids_ledger_row *row) {
+    size_t length;
+    const char *function = launcher_in(row->where, &length);
+    for (size_t i = 0; row->culprit && function && i < finding->alone_count[side]; i++) {
+        struct program *part = free_program(finding, side, i);
+        if (!part || strcmp(ids_program_function(part->name), row->culprit) != 0) continue;
+        size_t number = function_at(finding, side, row->where, function, length);
+        if (number == SIZE_MAX) return -1;
+        if (number && take_part(finding, &finding->at[number - 1], &finding->at[finding->alone[side][i]])) return -1;
+    }
+    return 0;
+}
+
+/* What stands on lines of the function alone; what has no place at all, where one function alone does so. */
+static int take_rest(struct finding *finding, int side, size_t first) {
+    size_t only = 0, count = 0;
+    for (size_t f = first; f < finding->count; f++) {
+        if (finding->at[f].side != side) continue;
+        only = f;
+        count++;
+        for (size_t i = 0; i < finding->alone_count[side]; i++) {
+            struct program *part = free_program(finding, side, i);
+            if (part && has_lines_of(finding, part, &finding->at[f]) && take_part(finding, &finding->at[f], part))
+                return -1;
+        }
+    }
+    for (size_t i = 0; count == 1 && i < finding->alone_count[side]; i++) {
+        struct program *part = free_program(finding, side, i);
+        if (!part || part->has_lines ||
+            is_in(&finding->launches, launch_key(side, ids_program_function(part->name), 0)))
+            continue;
+        if (take_part(finding, &finding->at[only], part)) return -1;
+    }
+    return 0;
+}
+
+static void let_go_of_few(struct finding *finding, size_t first) {
+    for (size_t i = 0; i < first; i++) {
+        struct program *part = &finding->at[i];
+        if (part->part_of > first && finding->at[part->part_of - 1].parts < OP_BY_OP_LEAST) part->part_of = 0;
+    }
+    for (size_t f = first; f < finding->count; f++) {
+        if (finding->at[f].parts < OP_BY_OP_LEAST) finding->at[f].parts = 0;
+    }
+}
+
+/* Of what is left of the programs of one side. */
+static int find_functions(struct finding *finding) {
+    size_t first = finding->count;
+    struct ids_ledger_row row;
+    for (int side = 0; side < 2; side++) {
+        const struct ids_side *of = finding->sides[side];
+        for (size_t r = 0; r < of->run_count && finding->alone_count[side]; r++) {
+            for (struct ids_ledger_reading at = ids_ledger_begin(&of->runs[r]); ids_ledger_next(&at, &row);) {
+                if (take_launched(finding, side, &row)) return -1;
+            }
+        }
+        if (take_rest(finding, side, first)) return -1;
+    }
+    let_go_of_few(finding, first);
+    return 0;
+}
+
 /* An op of which nothing says where it is from comes with those of the only function that runs op by op. */
 static void take_placeless(struct finding *finding, int side) {
     struct program *only = NULL;
@@ -254,7 +341,7 @@ static int find_all_parts(struct finding *finding) {
     }
     take_placeless(finding, 0);
     take_placeless(finding, 1);
-    return 0;
+    return find_functions(finding);
 }
 
 /* ---- what is told ---- */
@@ -278,16 +365,18 @@ static int put(struct ids_programs *programs, const struct program *program) {
 
 static int tell(const struct finding *finding, const struct program *whole, struct ids_programs *programs) {
     size_t number = number_of(finding, whole);
-    if (!is_alone(finding, whole) || whole->part_of || (!whole->parts && whole->matched)) return 0;
+    if (whole->where ? !whole->parts : !is_alone(finding, whole) || whole->part_of || (!whole->parts && whole->matched))
+        return 0;
     struct ids_program_change *change = IDS_PUSH(programs->at, programs->count, programs->room);
     if (!change) return -1;
-    *change = (struct ids_program_change){.name = whole->name,
-                                          .function = ids_program_function(whole->name),
+    *change = (struct ids_program_change){.name = whole->where ? NULL : whole->name,
+                                          .function = whole->where ? whole->name : ids_program_function(whole->name),
+                                          .where = whole->where,
                                           .side = whole->side,
                                           .ops = whole->ops,
                                           .part_count = whole->parts,
                                           .parts = names_of_parts(finding, number)};
-    int failed = put(programs, whole);
+    int failed = whole->where ? 0 : put(programs, whole);
     for (size_t i = 0; i < finding->count && !failed; i++) {
         if (finding->at[i].part_of == number) failed = put(programs, &finding->at[i]);
     }
@@ -310,6 +399,7 @@ int ids_programs_find(const struct ids_side *a, const struct ids_side *b, const 
     ids_keymap_done(&finding.lines);
     ids_keymap_done(&finding.calls);
     ids_keymap_done(&finding.launches);
+    ids_keymap_done(&finding.functions);
     return failed ? -1 : 0;
 }
 
@@ -334,6 +424,10 @@ const struct ids_program_change *ids_programs_change_of_match(const struct ids_p
 }
 
 const char *ids_program_words(const struct ids_program_change *program, struct ids_report *texts) {
+    if (program->where)
+        return ids_report_text(texts, "%s (%s): %zu %s op by op%s (%s)", program->function, program->where,
+                               program->part_count, program->side ? "new programs" : "programs",
+                               program->side ? "" : ", gone", program->parts);
     if (program->part_count)
         return ids_report_text(texts, "%s %s: %zu programs (%s)", program->function,
                                program->side ? "now under jit, before" : "no longer under jit", program->part_count,

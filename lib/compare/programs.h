@@ -12,11 +12,13 @@
 #include "lib/compare/match.h"
 
 struct ids_program_change {
-    const char *name;     /* the program: "jit_normalize" */
+    const char *name;     /* the program: "jit_normalize"; NULL: a function that was in no program (`where`) */
     const char *function; /* "normalize" */
+    const char *where;    /* "train.py:26" of a function that one side alone runs op by op; NULL */
     int side;             /* that has it: 0: it is gone, 1: it is new */
     size_t ops;           /* of it */
-    size_t part_count;    /* the programs of the other side that do its work op by op; 0: none does */
+    size_t part_count;    /* the programs of the other side that do its work op by op, of a function with `where` those
+                           * of its own side; 0: none does */
     const char *parts;    /* "jit__mean, jit_tanh, ..."; "" without any */
 };
 
@@ -38,8 +40,8 @@ const struct ids_program_change *ids_programs_change_of(const struct ids_program
 const struct ids_program_change *ids_programs_change_of_match(const struct ids_programs *programs,
                                                               const struct ids_match *match);
 
-/* "jit_evaluate: new program, 12 ops", "normalize no longer under jit: 8 programs (jit__mean, ...)"; in
- * `texts`. */
+/* "jit_evaluate: new program, 12 ops", "normalize no longer under jit: 8 programs (jit__mean, ...)",
+ * "accuracy (train.py:26): 7 new programs op by op (jit_gather, ...)"; in `texts`. */
 const char *ids_program_words(const struct ids_program_change *program, struct ids_report *texts);
 
 #endif

@@ -42,7 +42,11 @@ static void look_at(const struct ids_sampled_calls *calls, const struct ids_func
         if (is_own) {
             add(&contents->calls, 0, call->self_ps);
             add(&contents->lines, (uint64_t)call->line, call->total_ps);
-            if (!is_by_own) add(&contents->callers, by ? key_of_call(by->call) : 1, call->total_ps);
+            if (is_by_own) continue;
+            uint64_t caller = by ? key_of_call(by->call) : 1;
+            add(&contents->callers, caller, call->total_ps);
+            if (by && by->line && call->line)
+                add(&contents->places, ids_key_of(caller, (uint64_t)(call->line - by->line)), call->total_ps);
         } else if (is_by_own && !ids_is_wait_for_machine(call->call)) {
             add(&contents->calls, key_of_call(call->call), call->total_ps);
         }
@@ -102,9 +106,19 @@ int ids_contents_of(const struct ids_sampled_calls calls[2], int side, const str
     return ret_contents->calls.ps > 0 && ret_contents->lines.ps > 0 && ret_contents->callers.ps > 0;
 }
 
+int ids_have_same_caller(const struct ids_contents *a, const struct ids_contents *b) {
+    int count;
+    return in_common(&a->callers, &b->callers, 0, &count) > 0;
+}
+
+int ids_are_at_same_place(const struct ids_contents *a, const struct ids_contents *b) {
+    int count;
+    return a->places.ps > 0 && b->places.ps > 0 && in_common(&a->places, &b->places, 0, &count) >= ALIKE;
+}
+
 int ids_are_same_contents(const struct ids_contents *a, const struct ids_contents *b) {
-    int call_count, line_count, caller_count;
-    if (!(in_common(&a->callers, &b->callers, 0, &caller_count) > 0)) return 0;
+    int call_count, line_count;
+    if (!ids_have_same_caller(a, b)) return 0;
     if (in_common(&a->calls, &b->calls, 0, &call_count) < ALIKE) return 0;
     if (lines_in_common(&a->lines, &b->lines, &line_count) < ALIKE) return 0;
     return call_count + line_count - 1 >= PROOF;

@@ -19,6 +19,7 @@ struct ids_parts_of_call {
 
 struct ids_contents {
     struct ids_parts_of_call calls, lines, callers;
+    struct ids_parts_of_call places; /* who calls it, and how far its line is from the caller's */
 };
 
 /* Of a function of that side, as samples of stacks saw it. 0: they did not, or they saw it on the other side too. */
@@ -28,5 +29,9 @@ int ids_contents_of(const struct ids_sampled_calls calls[2], int side, const str
 /* Who calls it is the same; what it calls, or the distances between its lines, and the shares of time in them are
  * alike; and that are two calls or three lines at least, because one of them may be chance. */
 int ids_are_same_contents(const struct ids_contents *a, const struct ids_contents *b);
+
+/* The same caller calls both, as far from its own line: enough where few samples tell what they do. */
+int ids_are_at_same_place(const struct ids_contents *a, const struct ids_contents *b);
+int ids_have_same_caller(const struct ids_contents *a, const struct ids_contents *b);
 
 #endif

@@ -1,6 +1,7 @@
 #include "lib/compare/sampled_calls.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,12 +58,26 @@ static void read_run(const struct ids_side_run *run, const struct ids_table *sta
                                                               .self_ps = number_at(stacks, row, self) * scale};
 }
 
+/* Per sample, as if all were of the run in which one is most. */
+static double sample_of(const struct ids_side_run *run) {
+    const struct ids_value *period = ids_report_find_property(run->report, "stacks_period");
+    if (!period || ids_report_find_property(run->report, "python_recorded")) return 0;
+    return ids_value_number(*period) * run->weight / run->per;
+}
+
+int ids_is_of_one_side(const struct ids_sampled_calls sides[2], int side, double ps) {
+    double own = sides[side].sample_ps, other = sides[!side].sample_ps;
+    if (!(own > 0) || !(other > 0)) return 1;
+    return ps / own * log(other / (own + other)) <= log(1 - IDS_CONFIDENCE);
+}
+
 int ids_sampled_calls_read(const struct ids_side *side, struct ids_sampled_calls *ret_calls) {
     size_t count = 0;
     *ret_calls = (struct ids_sampled_calls){0};
     for (size_t r = 0; r < side->run_count; r++) {
         const struct ids_table *stacks = ids_report_find_table(side->runs[r].report, "stacks");
         count += stacks ? stacks->row_count : 0;
+        ret_calls->sample_ps = fmax(ret_calls->sample_ps, sample_of(&side->runs[r]));
     }
     ret_calls->at = calloc(count + 1, sizeof *ret_calls->at);
     if (!ret_calls->at) return -1;

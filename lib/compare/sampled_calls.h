@@ -14,7 +14,14 @@ struct ids_sampled_call {
 struct ids_sampled_calls {
     struct ids_sampled_call *at;
     size_t count;
+    /* What one sample more or less of a recording makes of a step of the side. 0: not known, or Python's functions are
+     * recorded as events. */
+    double sample_ps;
 };
+
+/* Whether so much time on one side, and no sample of it on the other one, is no chance: each of its samples could have
+ * been one of either side. */
+int ids_is_of_one_side(const struct ids_sampled_calls sides[2], int side, double ps);
 
 /* 0, or -1 when memory ran out. `at` is the caller's to free. */
 int ids_sampled_calls_read(const struct ids_side *side, struct ids_sampled_calls *ret_calls);

@@ -68,6 +68,9 @@ static const struct ids_table *table_of(const struct making *making, int side, c
 /* "5 programs: jit__mean, jit_tanh, jit_sub, ..." */
 static int tell_op_by_op(struct making *making, const struct ids_program_change *change) {
     const char *parts = ids_report_text(making->texts, "%zu programs: %s", change->part_count, change->parts);
+    if (change->where)
+        return add(making, (struct ids_structure_row){"program", change->function, change->side ? NULL : parts,
+                                                      change->side ? parts : NULL, (double)change->part_count, 0});
     return add(making, (struct ids_structure_row){"jit", change->function, change->side ? parts : change->name,
                                                   change->side ? change->name : parts, (double)change->part_count, 0});
 }

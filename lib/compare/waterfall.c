@@ -59,6 +59,7 @@ static int take_accounts(struct ids_waterfall *waterfall, const struct ids_parts
 }
 
 static int group(struct ids_entries *entries, double least_ps) {
+    ids_entries_find_unseen(entries);
     return ids_group_host(entries) || ids_group_even(entries) || ids_group_programs(entries) ||
            ids_group_shapes(entries) || ids_group_structure(entries) || ids_group_launches(entries) ||
            ids_group_layers(entries) || ids_find_hidden(entries) || ids_entries_find_intervals(entries) ||

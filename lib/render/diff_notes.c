@@ -26,10 +26,17 @@ int ids_diff_has_shares(const struct ids_diff *diff) {
     return 1;
 }
 
-/* Causes that are sure, and so much larger than what is left of them that shares of it say nothing. */
+/* Causes whose time is sure, and that leave less of themselves than one of them is. That the program says so is not
+ * enough: how long it takes may be chance. */
 static int do_causes_cancel(const struct ids_diff *diff) {
-    const struct ids_cause *first = diff->waterfall.count ? &diff->waterfall.at[0] : NULL;
-    return first && (ids_cause_is_fact(first) || ids_interval_excludes_zero(&first->interval));
+    const struct ids_waterfall *waterfall = &diff->waterfall;
+    double whole = fabs(waterfall->after_ps - waterfall->before_ps);
+    for (size_t i = 0; i < waterfall->count; i++) {
+        const struct ids_cause *cause = &waterfall->at[i];
+        int is_sure = cause->interval.known ? ids_interval_excludes_zero(&cause->interval) : ids_cause_is_fact(cause);
+        if (is_sure && fabs(cause->change_ps) > whole) return 1;
+    }
+    return 0;
 }
 
 const char *ids_diff_signed(struct ids_painter *painter, double ps) {

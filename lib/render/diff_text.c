@@ -356,24 +356,47 @@ static void write_many(struct ids_painter *painter, const struct ids_diff *diffs
     if (grid.columns[columns - 1].left_out) fputs("  too wide for all columns (--full shows them)\n", painter->out);
 }
 
+enum { REASONS_SHOWN = 3 };
+
+static void write_reason(struct ids_painter *painter, const char *mark, int known, double ps, const char *account,
+                         const char *text) {
+    struct ids_phrase phrase = ids_phrase_begin();
+    if (known) ids_phrase_add(&phrase, "%s%s: ", mark, signed_text(painter, IDS_UNIT_TIME, ps));
+    ids_phrase_add(&phrase, "%s%s%s", account, *account ? ": " : "", ids_text_clean(&painter->arena, text));
+    fputs("  ", painter->out);
+    ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 2, 4, ids_painter_width(painter));
+}
+
+/* The first causes, in the order and with the marks of the waterfall, then what else is known of why. */
+static void write_reasons(struct ids_painter *painter, const struct ids_diff *diff) {
+    const struct ids_waterfall *waterfall = &diff->waterfall;
+    const struct ids_table *table = ids_report_find_table(&diff->report, "waterfall");
+    size_t causes = 0, changes = 0;
+    if (!waterfall->count && !diff->changes.count) return;
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "%s" ARROW "%s", diff->a->label, diff->b->label);
+    ids_painter_heading(painter, ids_phrase_end(painter, &phrase));
+    for (size_t i = 0; i < waterfall->count && causes < REASONS_SHOWN; i++) {
+        const struct ids_cause *cause = &waterfall->at[i];
+        int is_unsure = cause->interval.known && !ids_interval_excludes_zero(&cause->interval);
+        if (cause->kind == IDS_CAUSE_OTHERS) continue;
+        write_reason(painter, is_unsure ? "~" : "", 1, cause->change_ps, cause->account,
+                     ids_table_text_at(table, i, ids_table_column(table, "cause")));
+        causes++;
+    }
+    for (size_t i = 0; i < diff->changes.count && changes < REASONS_SHOWN; i++) {
+        const struct ids_change *change = &diff->changes.at[i];
+        if (causes && (is_told(change) || !strcmp(change->id, "module"))) continue; /* programs are causes */
+        write_reason(painter, "", change->known, change->change_ps, "", change->text);
+        changes++;
+    }
+}
+
 int ids_render_diffs(const struct ids_diff *diffs, size_t count, const struct ids_diff_render *how, FILE *out,
                      struct ids_error *err) {
     struct ids_painter painter;
     ids_painter_init(&painter, &diffs[0].report, &how->render, out);
     write_many(&painter, diffs, count);
-    for (size_t i = 0; i < count; i++) {
-        if (!diffs[i].changes.count) continue;
-        struct ids_phrase phrase = ids_phrase_begin();
-        ids_phrase_add(&phrase, "%s" ARROW "%s", diffs[i].a->label, diffs[i].b->label);
-        ids_painter_heading(&painter, ids_phrase_end(&painter, &phrase));
-        for (size_t c = 0; c < diffs[i].changes.count && c < 3; c++) {
-            const struct ids_change *change = &diffs[i].changes.at[c];
-            phrase = ids_phrase_begin();
-            if (change->known) ids_phrase_add(&phrase, "%s: ", signed_text(&painter, IDS_UNIT_TIME, change->change_ps));
-            ids_phrase_add(&phrase, "%s", change->text);
-            fputs("  ", out);
-            ids_text_wrap(out, ids_phrase_end(&painter, &phrase), 2, 4, ids_painter_width(&painter));
-        }
-    }
+    for (size_t i = 0; i < count; i++) write_reasons(&painter, &diffs[i]);
     return ids_painter_done(&painter, err);
 }

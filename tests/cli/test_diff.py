@@ -220,6 +220,19 @@ def check_forms():
     check(len(rows(json.loads(diff('--json', *pair, '--top', 2).stdout), 'ops')) == 2, '--top 2')
 
 
+def check_marks(pairs):
+    """Against several sides the causes have the order and the marks that they have against one. And causes that are sure cancel only where there are such."""
+    a, b = (pairs / 'chance_behind' / name for name in ('a.mini', 'b.mini'))
+    order = [cause['culprit'] for cause in rows(result(a, b), 'waterfall') if cause['culprit']]
+    said = re.findall(r'^  (~?)[+-]\S+ us: work.compute: (\w+)', diff(a, b, b).stdout, re.M)
+    check([name for _, name in said] == order * 2 and [mark for mark, _ in said] == ['', '~'] * 2, f'several: said {said} for {order}')
+    check('slower:' not in diff(a, b, b).stdout, 'several: an op is said beside its cause')
+    text = diff(*(pairs / 'first_step_is_long' / name for name in ('a.mini', 'b.mini'))).stdout
+    check('its causes may be chance' in text and 'nearly cancel' not in text, f'no cause is sure: {text}')
+    text = diff(*(pairs / 'sampled_many' / name for name in ('a.mini', 'b.mini'))).stdout
+    check('causes that are sure nearly cancel' in text, f'two causes are sure: {text}')
+
+
 def check_words(folder):
     """Three runs a side, one a side, a stated noise; the exit code says whether it is a regression."""
     for i in range(3):
@@ -256,6 +269,7 @@ def check_words(folder):
     check([f['run']['b'] for f in found] == ['alike_0.mini', 'slower_0.mini'], 'several against the first')
     text = diff(folder / 'before_0.mini', folder / 'alike_0.mini', folder / 'slower_0.mini').stdout
     check('alike_0.mini' in text and 'slower_0.mini' in text and 'step time' in text, 'several against the first, as text')
+    check_marks(SOURCE / 'testdata' / 'mini' / 'diff')
     single = [100.0] * 10
     gpu_run(folder / 'even.mini', single)
     gpu_run(folder / 'one_slow.mini', single[:-1] + [500.0])

@@ -54,8 +54,11 @@ ids.pages = {};
 
   /* As the terminal says it: sure causes of both signs leave little of themselves. */
   function cancelling(table, run) {
-    const first = table && table.rows[0], cell = (id) => table.cell(first, id);
-    if (!first || !["same", "unsure"].includes(run.verdict) || !(cell("low") > 0 || cell("high") < 0)) return null;
+    const whole = Math.abs(Number(run.whole_b) - Number(run.whole_a));
+    const first = table && table.rows.find((row) => (table.cell(row, "low") > 0 || table.cell(row, "high") < 0) &&
+                                                    Math.abs(Number(table.cell(row, "change"))) > whole);
+    const cell = (id) => table.cell(first, id);
+    if (!first || !["same", "unsure"].includes(run.verdict)) return null;
     return h("p", {}, "But causes that are sure nearly cancel: the largest is ", h("bdi", {}, cell("cause") || cell("culprit")),
       `, ${signed(Number(cell("change")), "s")}.`);
   }
