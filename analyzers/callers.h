@@ -15,9 +15,9 @@
 const char *ids_callers_in_words(const struct ids_trace *trace, const struct ids_ledger_entry *entry,
                                  struct ids_report *report);
 
-/* "; augment (train.py:22) calls it and 3 others of these, together 75.0 %": where the function that calls it calls others
- * beside it that hold the device up for half as long, or longer, and launches nothing itself; else "", and of all but the
- * longest of them. `whole_ps` is
+/* "; augment (train.py:22) calls it and 3 others of these, together 75.0 %": where the function that calls it calls
+ * others beside it that hold the device up for half as long, or longer, and launches nothing itself; else "", and of
+ * all but the longest of them. `whole_ps` is
  * what shares are of. */
 const char *ids_siblings_in_words(const struct ids_trace *trace, const struct ids_pieces *pieces,
                                   const struct ids_piece *piece, int64_t whole_ps, struct ids_report *report);

@@ -134,9 +134,9 @@ void ids_count_begin(void *called, void *callback, void *clean) {
     on_step = (step)callback;
 }
 
-/* No function is being traced where that attribute of each object is the usual one: what is_clean itself asks. In a loop
- * of some milliseconds its frames are in no cache, and they were most of what a step cost. After ids_count_begin; all of
- * them are kept by the caller. */
+/* No function is being traced where that attribute of each object is the usual one: what is_clean itself asks. In a
+ * loop of some milliseconds its frames are in no cache, and they were most of what a step cost. After ids_count_begin;
+ * all of them are kept by the caller. */
 void ids_count_states(void *attribute, void *const objects[2], void *const usual[2]) {
     for (int i = 0; get_attribute && is_clean && i < 2; i++) {
         states[i].object = objects[i];

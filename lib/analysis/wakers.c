@@ -248,7 +248,8 @@ static int is_wait_at(const struct ids_trace *trace, uint32_t doing, uint32_t pl
     return trace->doings[doing].waits == IDS_WAITS_FOR_LOCK && place_of(trace, doing) == place;
 }
 
-/* Events of its own cut a wait, and a thread that had no core in between goes on to wait: the last end is the wait's. */
+/* Events of its own cut a wait, and a thread that had no core in between goes on to wait: the last end is the
+ * wait's. */
 static int find_ends(const struct ids_trace *trace, const struct ids_timeline *timeline, uint32_t place,
                      const struct pace *pace, struct ids_waking *waking) {
     for (size_t i = 0; i + 2 < timeline->count && waking->end_count < MOST_ENDS; i++) {

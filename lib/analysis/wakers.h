@@ -2,8 +2,8 @@
  *
  * Nobody records that. But whoever ends a wait does something else just then: it leaves the function that made what is
  * waited for. One wait ends beside anything by chance; of several, function by function, it is counted how many ended
- * just behind such a turn of a thread, and held against how often it turns anyway. A thread that sleeps on over the ends
- * of the waits, or whose own loop has another rhythm, woke nobody. */
+ * just behind such a turn of a thread, and held against how often it turns anyway. A thread that sleeps on over the
+ * ends of the waits, or whose own loop has another rhythm, woke nobody. */
 #ifndef IDS_LIB_ANALYSIS_WAKERS_H
 #define IDS_LIB_ANALYSIS_WAKERS_H
 

@@ -144,8 +144,9 @@ static void put_shape(struct writing *to, uint32_t index) {
 
 void ids_hlo_shape_cut(char text[IDS_HLO_SHAPE_TEXT], size_t parts) {
     char end[48] = "...";
-    int length = parts ? snprintf(end, sizeof end, "... of %zu arrays", parts) : 3;
-    memcpy(text + IDS_HLO_SHAPE_TEXT - 1 - length, end, (size_t)length + 1);
+    if (parts) snprintf(end, sizeof end, "... of %zu arrays", parts);
+    const size_t length = strlen(end);
+    memcpy(&text[IDS_HLO_SHAPE_TEXT - 1 - length], end, length + 1);
 }
 
 static size_t count_parts(const struct ids_hlo_module *module, uint32_t shape) {

@@ -64,7 +64,8 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
  * that lose more than one begin to lose at 5 ms: nine tenths lose that or more, and a tenth of these no more than one
  * above it. For that long a thread waits for Python's lock before it asks for it, while another one computes; who waits
  * for a core loses one millisecond as often as five. Where they are the program's, sets the property
- * steps.missed_share, by which a comparison knows. Of a loop that runs ahead both are of all that the program waits for, and a rhythm is of its waits. */
+ * steps.missed_share, by which a comparison knows. Of a loop that runs ahead both are of all that the program waits
+ * for, and a rhythm is of its waits. */
 void ids_missed_tell(const struct ids_missed *missed, const char *rhythm, struct ids_report *report);
 /* The same of steps with which a turn of the loop ends (rhythm->turn), where none is measured; `text` is what
  * ids_rhythm_missed says. They are not slow: another function is called in them. It stands before all other advice

@@ -109,7 +109,7 @@ static int is_hurried_in_run(const struct ids_slowdown_step *steps, size_t count
         if (!steps[i].is_recorded) times[found++] = steps[i].took_ns;
     }
     int64_t usual_ns = median_of(times, found);
-    int is_it = measured_ns > 0 && found > 2 * SIDE_MOST && is_half_longer(times[(found - 1) / 4], measured_ns);
+    int is_it = measured_ns > 0 && found > (size_t)2 * SIDE_MOST && is_half_longer(times[(found - 1) / 4], measured_ns);
     free(times);
     if (!is_it) return 0;
     slowdown->usual_ns = usual_ns;

@@ -245,8 +245,8 @@ START_TEST(slices_of_samples) {
 }
 END_TEST
 
-/* In the third sample the thread is where it was, and has run in between: a slice of its own says so. What calls it goes
- * on. */
+/* In the third sample the thread is where it was, and has run in between: a slice of its own says so. What calls it
+ * goes on. */
 START_TEST(slices_of_wakes) {
     static struct ids_python_stack stack;
     struct ids_sampled_slices slices = {0};

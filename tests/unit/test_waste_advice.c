@@ -130,7 +130,8 @@ START_TEST(what_is_not_proved_stands_by_its_time) {
 }
 END_TEST
 
-/* Of 95 us of compute 20 or 25 are such: from a quarter on they are what to look at, before which ops have most time. */
+/* Of 95 us of compute 20 or 25 are such: from a quarter on they are what to look at, before which ops have most
+ * time. */
 START_TEST(waste_that_is_much_of_the_compute_comes_first) {
     for (int wasted = 20; wasted <= 25; wasted += 5) {
         record_with("convert", 30, wasted, 5);
