@@ -266,8 +266,8 @@ const char *ids_siblings_in_words(const struct ids_trace *trace, const struct id
     int64_t all_ps = piece->time_ps;
     const size_t place = (size_t)(piece - pieces->at);
     size_t others = 0;
-    int is_told = 0;
-    for (size_t i = 0; function && !launches_itself(trace, function) && i < pieces->count && i < MOST_PIECES; i++) {
+    int is_told = 0, is_asked = function && !launches_itself(trace, function);
+    for (size_t i = 0; is_asked && i < pieces->count && i < MOST_PIECES; i++) {
         const struct ids_piece *other = &pieces->at[i];
         if (other == piece || !is_sibling(other) || other->time_ps < piece->time_ps / 2) continue;
         uint32_t its = only_caller(&tree, other->most);

@@ -183,11 +183,13 @@ static int tells_more(const struct ids_trace *trace, const struct ids_doing *doi
 static int find_waking(struct ids_host_threads *threads, const struct ids_timeline *own, uint32_t waiting,
                        const struct ids_waking **ret_waking) {
     const struct ids_trace *trace = threads->trace;
-    size_t t = 0;
+    size_t t = threads->waits;
     *ret_waking = NULL;
-    if (waiting == IDS_NO_DOING) return 0;
-    while (t < trace->track_count && &trace->tracks[t].timeline != own) t++;
+    if (waiting == IDS_NO_DOING || !trace->track_count) return 0;
+    if (&trace->tracks[t].timeline != own)
+        for (t = 0; t < trace->track_count && &trace->tracks[t].timeline != own;) t++;
     if (t == trace->track_count) return 0;
+    threads->waits = (uint32_t)t;
     threads->wakers.trace = trace;
     threads->wakers.python = threads->python;
     threads->wakers.python_count = threads->python_count;

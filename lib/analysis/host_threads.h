@@ -32,6 +32,7 @@ struct ids_host_threads {
     size_t python_count;
     uint32_t *holders;        /* by track: who has what it waits for; IDS_NONE: not asked yet; NULL: nobody asked */
     struct ids_wakers wakers; /* of locks that are waited for */
+    uint32_t waits;           /* the track that was asked about last, whose waits mostly follow each other */
     struct ids_asked_threads asked; /* of `launch` */
     const struct ids_event *launch;
     int is_lent; /* the tables by host and track are another one's */

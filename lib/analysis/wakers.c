@@ -10,6 +10,8 @@
 
 /* Fewer waits say nothing; more than these say no more. */
 enum { LEAST_ENDS = 3, MOST_ENDS = 1024 };
+/* For each place all threads are looked at: of more places nobody knows who ends their waits. */
+enum { MOST_PLACES = 256 };
 /* Where samples do not say when a thread turned, and a frame's own events do: so long a thread needs to wake. */
 static const int64_t WAKING_PS = 500000000;
 /* Of two functions that end waits by turns each ends half of them. Nothing is sure. */
@@ -184,22 +186,10 @@ static int add_turns(const struct ids_wakers *wakers, const struct ids_timeline 
     return 0;
 }
 
-/* The first of a track's samples, which stand in the order of tracks. */
-static size_t first_sample(const struct ids_trace *trace, uint32_t track) {
-    size_t low = 0, high = trace->sample_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (trace->samples[middle].track < track)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int add_wakes_of(const struct ids_trace *trace, uint32_t sampled, const struct ids_timeline *timeline,
                         const struct pace *pace, struct ids_turnings *turnings) {
-    for (size_t s = first_sample(trace, sampled); s < trace->sample_count && trace->samples[s].track == sampled; s++) {
+    for (size_t s = ids_trace_first_sample(trace, sampled);
+         s < trace->sample_count && trace->samples[s].track == sampled; s++) {
         const struct ids_stack_sample *sample = &trace->samples[s];
         size_t i = sample->begins ? ids_timeline_find(timeline, sample->when_ps) : SIZE_MAX;
         if (i == SIZE_MAX || !ids_is_asleep(trace, timeline->doing[i])) continue;
@@ -211,18 +201,19 @@ static int add_wakes_of(const struct ids_trace *trace, uint32_t sampled, const s
 }
 
 /* Of a sleep that comes again and again samples see one: what they see too is that the thread ran in between. */
-static int add_wakes(const struct ids_trace *trace, uint32_t track, struct ids_turnings *turnings) {
+static int add_wakes(const struct ids_trace *trace, uint32_t track, const struct pace *pace,
+                     struct ids_turnings *turnings) {
     const struct ids_track *thread = &trace->tracks[track];
-    const struct pace pace = pace_of(trace, thread->host);
     for (uint32_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *of = &trace->tracks[t];
         if (!of->sampling || of->host != thread->host || of->id != thread->id) continue;
-        if (add_wakes_of(trace, t, &thread->timeline, &pace, turnings)) return -1;
+        if (add_wakes_of(trace, t, &thread->timeline, pace, turnings)) return -1;
     }
     return 0;
 }
 
-static struct ids_turnings *turnings_of(struct ids_wakers *wakers, size_t p) {
+/* `pace` is that of the thread's host. */
+static struct ids_turnings *turnings_of(struct ids_wakers *wakers, size_t p, const struct pace *pace) {
     const struct ids_trace *trace = wakers->trace;
     const struct ids_timeline *timeline = &trace->tracks[wakers->python[p]].timeline;
     if (!wakers->turnings) wakers->turnings = calloc(wakers->python_count + 1, sizeof *wakers->turnings);
@@ -230,7 +221,7 @@ static struct ids_turnings *turnings_of(struct ids_wakers *wakers, size_t p) {
     struct ids_turnings *turnings = &wakers->turnings[p];
     if (turnings->is_found) return turnings;
     ids_timeline_read(timeline);
-    if (add_turns(wakers, timeline, turnings) || add_wakes(trace, wakers->python[p], turnings)) return NULL;
+    if (add_turns(wakers, timeline, turnings) || add_wakes(trace, wakers->python[p], pace, turnings)) return NULL;
     if (turnings->count) qsort(turnings->at, turnings->count, sizeof *turnings->at, by_time);
     turnings->is_found = 1;
     return turnings;
@@ -364,7 +355,7 @@ static int find_waking(struct ids_wakers *wakers, uint32_t own, uint32_t place, 
     if (find_ends(trace, timeline, place, &pace, waking)) return -1;
     if (waking->end_count < LEAST_ENDS) return 0;
     for (size_t p = 0; p < wakers->python_count; p++) {
-        struct ids_turnings *turnings = is_beside(wakers, p, track) ? turnings_of(wakers, p) : NULL;
+        struct ids_turnings *turnings = is_beside(wakers, p, track) ? turnings_of(wakers, p, &pace) : NULL;
         if (is_beside(wakers, p, track) && (!turnings || cover(wakers, turnings, p, &pace, waking))) return -1;
         if (turnings) turnings->next = 0;
     }
@@ -388,7 +379,7 @@ int ids_wakers_find(struct ids_wakers *wakers, uint32_t own, uint32_t waiting, c
         if (!waking) return -1;
         *waking = (struct ids_waking){0};
         *index = wakers->waking_count;
-        if (find_waking(wakers, own, place, waking)) return -1;
+        if (*index <= MOST_PLACES && find_waking(wakers, own, place, waking)) return -1;
     }
     *ret_waking = &wakers->waking[*index - 1];
     return 0;

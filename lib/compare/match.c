@@ -282,19 +282,22 @@ static int is_same_work(const struct matching *matching, const char *a, const ch
  * have is, and every other op that both have; and where they do the same work. */
 static int find_renamed(struct matching *matching) {
     struct ids_matches *matches = matching->matches;
+    struct ids_keymap asked = {0}; /* pairs of programs: each has many ops */
+    int failed = 0;
     if (matches->count) qsort(matches->at, matches->count, sizeof *matches->at, most_time_first);
-    for (size_t i = 0; i < matches->count; i++) {
+    for (size_t i = 0; i < matches->count && !failed; i++) {
         const char *a = matches->at[i].a->module, *b = matches->at[i].b->module;
         if (!strcmp(a, b) || is_called_so(matching, 1, a) || is_called_so(matching, 0, b)) continue;
         if (ids_matches_program_in_b(matches, a) != a || has_new_name(matches, b)) continue;
-        int is_same = !is_divided(matches, a, b);
-        if (is_same && is_same_work(matching, a, b, &is_same)) return -1;
-        if (!is_same) continue;
+        int is_new = ids_keymap_add(&asked, hash(hash(1, a), b), 1), is_same = is_new > 0 && !is_divided(matches, a, b);
+        failed = is_new < 0 || (is_same && is_same_work(matching, a, b, &is_same));
+        if (!is_same || failed) continue;
         struct ids_renamed *renamed = IDS_PUSH(matches->renamed, matches->renamed_count, matches->renamed_room);
-        if (!renamed) return -1;
-        *renamed = (struct ids_renamed){a, b};
+        failed = !renamed;
+        if (renamed) *renamed = (struct ids_renamed){a, b};
     }
-    return 0;
+    ids_keymap_done(&asked);
+    return failed ? -1 : 0;
 }
 
 static int prepare(struct matching *matching) {

@@ -117,10 +117,7 @@ static int by_track(const void *a, const void *b) {
     return (left->when_ps > right->when_ps) - (left->when_ps < right->when_ps);
 }
 
-/* Those of the track, of all samples by track. */
-static void find_samples(struct joining *joining) {
-    const struct ids_trace *trace = joining->trace;
-    uint32_t track = (uint32_t)(joining->sampled - trace->tracks);
+size_t ids_trace_first_sample(const struct ids_trace *trace, uint32_t track) {
     size_t low = 0, high = trace->sample_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -129,6 +126,14 @@ static void find_samples(struct joining *joining) {
         else
             high = middle;
     }
+    return low;
+}
+
+/* Those of the track, of all samples by track. */
+static void find_samples(struct joining *joining) {
+    const struct ids_trace *trace = joining->trace;
+    uint32_t track = (uint32_t)(joining->sampled - trace->tracks);
+    size_t low = ids_trace_first_sample(trace, track);
     joining->samples = trace->sample_count ? trace->samples + low : NULL;
     while (low + joining->sample_count < trace->sample_count &&
            trace->samples[low + joining->sample_count].track == track)

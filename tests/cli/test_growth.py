@@ -24,6 +24,7 @@ CASES = (('devices', 4000, [REPORT]),  # 16,384 devices are the limit of a run
          ('cpu_devices', 4000, [REPORT]),
          ('tpu_programs', 8000, [REPORT]),
          ('cpu_programs', 8000, [REPORT]),
+         ('files', 5000, [REPORT]),
          ('names', 20000, [REPORT, ['extract', '-f', 'csv', '-o', '-'], ['extract', '-f', 'xplane', '-o', '-']]))
 failures = []
 

@@ -27,6 +27,13 @@ def names(folder, count):
     return write(folder / 'names.json', [slice_of(f'kernel_of_some_length_{i}', 0, i, i) for i in range(count)])
 
 
+def files(folder, count):
+    """Functions that stacks sampled, each in a file of its own; all of one name."""
+    return write_mini(folder / 'files.mini', [
+        'plane /device:GPU:0', 'line 1 "Stream #1(Kernel)"', '0us 5us k', 'plane /host:idsprof.stacks sampling_period_ns=10', 'line 100 python'] + [
+        f'{10 * n}ns 5ns "$./d{n}/load.py:3 load"' for n in range(count)])
+
+
 def hosts(folder, count):
     for host in range(count):
         write(folder / f'rank-{host}.json', [slice_of(f'k{k}', 0, k, k) for k in range(4)],
