@@ -29,7 +29,7 @@ function(ids_preload NAME)
 endfunction()
 
 ids_preload(idsprof_agent MAP collectors/common/agent.map SOURCES
-    collectors/common/agent.c collectors/common/control.c collectors/common/core_users.c collectors/common/hello.c collectors/common/history.c
+    collectors/common/agent.c collectors/common/cells.c collectors/common/control.c collectors/common/core_users.c collectors/common/hello.c collectors/common/history.c
     collectors/common/judging.c collectors/common/machine_load.c collectors/common/plan.c
     collectors/common/other_threads.c collectors/common/own_file.c collectors/common/own_memory.c collectors/common/process.c collectors/common/publish.c collectors/common/python_code.c
     collectors/common/thread_waits.c collectors/common/python_threads.c collectors/common/task_files.c collectors/common/thread_clock.c collectors/common/python_layout.c collectors/common/python_names.c collectors/common/python_source.c collectors/common/python_stack.c

@@ -5,6 +5,7 @@
 #include "collectors/common/control.h"
 #include "collectors/common/history.h"
 #include "collectors/common/spells.h"
+#include "collectors/common/cells.h"
 #include "collectors/common/stacks.h"
 
 #include <errno.h>
@@ -558,6 +559,10 @@ void ids_agent_compiled(const char *name, int64_t took_ns) {
 
 void ids_agent_spell(uint64_t thread, int64_t begin_ns, int64_t end_ns, const char *name) {
     if (agent->awake > 0) ids_spells_add(thread, begin_ns, end_ns, name);
+}
+
+void ids_agent_cell(const char *path, const char *called, const char *text) {
+    ids_cells_add(path, called, text);
 }
 
 void ids_agent_garbage(int64_t ns) {

@@ -105,6 +105,9 @@ IDS_AGENT_API void ids_agent_spell(uint64_t thread, int64_t begin_ns, int64_t en
 /* From inside start, at its begin: what came before was a wait for the lock of the callback's language, which the
  * program had and went on with. It is no cost of the window. */
 IDS_AGENT_API void ids_agent_entered(void);
+/* A cell of a notebook is compiled: the file name of its code, what IPython calls it ("In[3]"), its text. With a plan
+ * or without; also from inside a callback. */
+IDS_AGENT_API void ids_agent_cell(const char *path, const char *called, const char *text);
 /* Python collected garbage for so long just now: for the history. Also from inside a callback. */
 IDS_AGENT_API void ids_agent_garbage(int64_t ns);
 /* A program is executed now, in the step that runs: for the history. How many collectives are in it; -1: not known. It

@@ -1,5 +1,7 @@
 #include "collectors/common/python_source.h"
 
+#include "collectors/common/cells.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +51,8 @@ static const struct ids_python_source *source_of(struct ids_python_sources *sour
     }
     struct ids_python_source *source = &sources->at[sources->count++];
     *source = (struct ids_python_source){.path = path};
-    read_file(source);
+    source->text = ids_cells_text(path, &source->size);
+    if (!source->text) read_file(source);
     return source;
 }
 

@@ -1,5 +1,6 @@
 #include "collectors/common/sampled_names.h"
 
+#include "collectors/common/cells.h"
 #include "collectors/common/cut.h"
 
 #include <stdio.h>
@@ -151,7 +152,12 @@ void ids_sampled_name(const struct ids_sampled_names *names, struct ids_python_c
     const struct ids_python_code *code = &names->codes->at[call.code];
     const struct ids_sampled_place *place = slot_of(names, call);
     int is_own, line = is_innermost ? own_line(names, call.code, place->line) : place->line;
+    char called[IDS_CELL_CALLED];
     const char *path = ids_sampled_path(code->file, names->folder, &is_own);
+    if (ids_cells_called(code->file, called)) {
+        path = called;
+        is_own = 0;
+    }
     snprintf(name, IDS_SAMPLED_NAME, "$%s%.700s:%d %.256s", is_own ? "./" : "", path, line,
              names->functions[call.code]);
     ids_cut_between_characters(name);

@@ -7,6 +7,7 @@
 #include "collectors/common/python_threads.h"
 #include "collectors/common/sampling_pace.h"
 #include "collectors/common/spells.h"
+#include "collectors/common/cells.h"
 #include "collectors/common/stacks_plane.h"
 #include "collectors/common/thread_clock.h"
 
@@ -318,6 +319,7 @@ void ids_stacks_forked(void) {
     if (stacks.bell >= 0) close(stacks.bell);
     stacks.bell = -1;
     ids_spells_forget();
+    ids_cells_forget();
     ids_thread_waits_done();
     ids_thread_clocks_done();
     /* What was sampled is the parent's; it may have been in the middle of a change, so it is left as it lies. */

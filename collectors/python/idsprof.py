@@ -320,6 +320,11 @@ def _silenced(shell, code):
     return code + '\nNone' if ends_so and not code.lstrip().startswith('%%') and ends_so(code) else code
 
 
+def _at_its_lines(cell):
+    """Its lines count from that of the magic. A magic of its own has to come first."""
+    return cell if cell.lstrip().startswith('%%') else '# %%idsprof\n' + cell
+
+
 def _fail_too(shell, result):
     """Raises what ended a cell: what runs the notebook stops there. The cell has shown it, so the cell around it does not show it again."""
     error = result.error_before_exec or result.error_in_exec
@@ -346,7 +351,7 @@ def load_ipython_extension(shell):
         if unknown or len(words) > 1:
             raise _usage_error()('%s; usage: %%%%idsprof [-q] [NAME]' % (
                 'there is no option %s' % unknown if unknown else 'a window has one name, not %d' % len(words)))
-        code = _silenced(shell, line if cell is None else cell)
+        code = _silenced(shell, line if cell is None else _at_its_lines(cell))
         with capture(words[0] if words else 'notebook') as run:
             result = shell.run_cell(code)
         if run.path and not quiet:

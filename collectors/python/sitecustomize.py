@@ -71,7 +71,7 @@ def main(folder):
     if plan is not None:
         wraps = [item.partition(':')[0] for item in plan.partition(';wrap=')[2].partition(';')[0].split(',')]
         if HAS_SPECS:
-            finder = Finder(folder, set(['jax', 'torch_xla', 'torch.optim.optimizer', 'torch.autograd.profiler'] + wraps))
+            finder = Finder(folder, set(['jax', 'torch_xla', 'torch.optim.optimizer', 'torch.autograd.profiler', 'IPython.core.compilerop'] + wraps))
             sys.meta_path.insert(0, finder)
             import atexit
             atexit.register(say_if_removed, finder)

@@ -241,7 +241,8 @@ int ids_python_frame_launches(struct ids_text name) {
  * process. */
 static enum ids_frame_owner owner_of_other(const struct ids_python_frame *frame, int is_at_first_line) {
     if (ids_text_begins(frame->file, "/") || ids_text_begins(frame->file, "./")) return owner_of_path(frame->file);
-    if (ids_text_is(frame->file, "<stdin>") || ids_text_begins(frame->file, "<ipython-input"))
+    if (ids_text_is(frame->file, "<stdin>") || ids_text_begins(frame->file, "<ipython-input") ||
+        ids_text_begins(frame->file, "<python-input") || ids_text_begins(frame->file, "In["))
         return IDS_FRAME_OF_PROGRAM;
     int of_class = ids_text_begins(frame->function, "__");
     if (!ids_text_is(frame->file, "<string>") || of_class) return IDS_FRAME_OF_LIBRARY;

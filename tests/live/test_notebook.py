@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """idsprof.py, windows that a program opens itself, with real JAX on the CPU: in a plain script, under `idsprof capture --trigger`, and as magics
-of a double of IPython's shell (of IPython itself where it is installed).
+of a double of IPython's shell and of IPython itself.
 
     test_notebook.py [CASE ...]     only these
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_BUILD_DIR, IDS_PYTHON (a Python with jax), TMPDIR.  Exit: 0, 1, 77 = cannot run here.
@@ -228,9 +228,6 @@ def magics():
         'idsprof: steps must be a number, not str', 'idsprof: steps must be 0 (no limit) or more, not -1',
         'idsprof: seconds must be 0 (no limit) or more, not nan', 'idsprof: steps must be a number, not float',
         'idsprof: steps must be a number, not bool'], refused)
-    if subprocess.run([PYTHON, '-c', 'import IPython'], capture_output=True).returncode:
-        print('NOTE: IPython is not installed: the magics were tried in a double of its shell')
-        return
     folder = new_folder()
     done = script(IPYTHON, folder, HOME=str(ROOT))
     check('IPython: a window each', len(list(folder.glob('profiles/*'))) == 8 and 'made 5' in done.stdout, (done.stdout, done.stderr))
@@ -243,7 +240,34 @@ def magics():
           '{made}\n' in done.stdout, done.stdout)
 
 
-CASES = [alone, captured, blocks, magics]
+CELLS = '''import jax, jax.numpy as jnp
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance(user_ns=globals())
+def run(text):
+    shell.run_cell(text, store_history=True)
+run('%load_ext idsprof')
+run('import time, numpy as np\\nstep, x = jax.jit(lambda x: (x @ x).sum()), jnp.ones((64, 64))\\nstep(x).block_until_ready()')
+run('def load():\\n    rows = np.arange(200000)[::-1].copy()\\n    np.random.shuffle(rows)\\n    return rows')
+run('%%idsprof -q train\\nfor i in range(30):\\n    load()\\n    step(x).block_until_ready()')
+run('%%idsprof -q nap\\nfor i in range(20):\\n    time.sleep(.004)\\n    step(x).block_until_ready()')
+'''
+
+
+def cells():
+    """A function of a cell is called as the notebook calls the cell, and its text, which is in no file, tells what it calls."""
+    program = ROOT / 'cells.py'
+    program.write_text(CELLS)
+    run = Capture(['--trigger'], [PYTHON, program], {'HOME': str(ROOT)}, cwd=new_cwd()).wait()
+    if len(run.files()) != 2:
+        check('cells: two windows', False, run.err)
+        return
+    train, nap = (report(path) for path in sorted(run.files()))
+    first = [next(piece for piece in found['advice'] if piece.get('culprit') != 'wait_for_core')['what'] for found in (train, nap)]
+    check('cells: a function of another cell, and what it calls', 'load (In[3]:3, in np.random.shuffle)' in first[0], first)
+    check('cells: the cell of a magic, by its own lines', '<module> (In[5]:3, in time.sleep)' in first[1], first)
+
+
+CASES = [alone, captured, blocks, magics, cells]
 
 
 def main():

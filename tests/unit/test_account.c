@@ -136,6 +136,8 @@ START_TEST(whose_a_frame_is) {
         {"$<string>:2 __init__", IDS_FRAME_OF_LIBRARY}, /* of a dataclass */
         {"$<stdin>:3 main", IDS_FRAME_OF_PROGRAM},
         {"$<ipython-input-3-0a1b>:1 <module>", IDS_FRAME_OF_PROGRAM},
+        {"$<python-input-12>:1 <module>", IDS_FRAME_OF_PROGRAM},
+        {"$In[3]:5 load_batch", IDS_FRAME_OF_PROGRAM},
         {"$<frozen importlib._bootstrap>:241 _call_with_frames_removed", IDS_FRAME_OF_LIBRARY},
         {"$./bin/train:7 main", IDS_FRAME_OF_PROGRAM},
         {"$/opt/jobs/train:7 main", IDS_FRAME_OF_PROGRAM},

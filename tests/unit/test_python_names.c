@@ -1,4 +1,5 @@
 /* What sampled functions are called: with their class, and what has no name of its own as the function around it. */
+#include "collectors/common/cells.h"
 #include "collectors/common/python_names.h"
 #include "tests/support/suite.h"
 
@@ -140,5 +141,58 @@ START_TEST(qualified_before_the_source) {
 }
 END_TEST
 
+/* A cell's text is in no file; the cell of the last run counts. */
+START_TEST(out_of_a_cell) {
+    char path[] = "/tmp/ipykernel_17/2519163894.py", called[IDS_CELL_CALLED];
+    struct ids_python_sources sources = {0};
+    ids_cells_add(path, "In[3]", "x = 1\n");
+    ids_cells_add(path, "In[4]", source);
+    check_name(&sources, path, "fit", 9, "Trainer.fit");
+    ids_python_sources_done(&sources);
+    ck_assert(ids_cells_called(path, called));
+    ck_assert_str_eq(called, "In[4]");
+    ck_assert(!ids_cells_called("/tmp/ipykernel_17/other.py", called));
+    ids_cells_forget();
+    ck_assert(!ids_cells_called(path, called));
+}
+END_TEST
+
+/* Neither many cells nor long ones fill the memory: the oldest go. */
+START_TEST(cells_that_are_kept) {
+    enum { MEGABYTE = 1 << 20 };
+    char path[32], called[IDS_CELL_CALLED], *text = malloc(5 * MEGABYTE + 1);
+    size_t length;
+    memset(text, 'x', 5 * MEGABYTE);
+    text[5 * MEGABYTE] = '\0';
+    ids_cells_add("too long", "In[1]", text);
+    ck_assert(!ids_cells_called("too long", called));
+    text[MEGABYTE] = '\0';
+    for (int i = 0; i < 6; i++) {
+        snprintf(path, sizeof path, "long %d", i);
+        ids_cells_add(path, "In[2]", text);
+    }
+    ck_assert(!ids_cells_called("long 1", called));
+    char *kept = ids_cells_text("long 2", &length);
+    ck_assert_ptr_nonnull(kept);
+    ck_assert_uint_eq(length, MEGABYTE);
+    ck_assert_str_eq(kept, text);
+    free(kept);
+    for (int i = 0; i < 513; i++) {
+        snprintf(path, sizeof path, "cell %d", i);
+        ids_cells_add(path, "In[3]", "pass");
+    }
+    ck_assert(!ids_cells_called("long 5", called));
+    ck_assert(!ids_cells_called("cell 0", called));
+    ck_assert(ids_cells_called("cell 1", called) && ids_cells_called("cell 512", called));
+    for (int i = 0; i < 512; i++) ids_cells_add(path, "In[4]", "pass");
+    ck_assert(ids_cells_called(path, called));
+    ck_assert_str_eq(called, "In[4]");
+    ck_assert_ptr_null(ids_cells_text("cell 0", &length));
+    ck_assert_uint_eq(length, 0);
+    ids_cells_forget();
+    free(text);
+}
+END_TEST
+
 IDS_RUN_SUITE("python_names", out_of_qualified_names, names_of_any_length, what_is_a_part, out_of_the_source,
-              qualified_before_the_source)
+              qualified_before_the_source, out_of_a_cell, cells_that_are_kept)

@@ -11,6 +11,8 @@ import threading
 import time
 import types
 
+from .idsprof_cells import file_of
+
 TASKS = 256                     # more are not looked through: a server may have thousands
 KINDS = 'EpollSelector', 'PollSelector', 'SelectSelector', 'KqueueSelector', 'DevpollSelector'
 BETWEEN_TASKS = 'queues.py', 'locks.py', 'taskgroups.py', 'timeouts.py'     # what waits there waits for another task
@@ -71,7 +73,7 @@ class Waiting:
 
     def name(self):
         code = self.own.f_code
-        return '$%s:%d await %s' % (os.path.basename(code.co_filename), self.own.f_lineno or 0, _function(code))
+        return '$%s:%d await %s' % (file_of(code.co_filename), self.own.f_lineno or 0, _function(code))
 
     def awaits_thread(self):
         """A future of a pool's: another thread does what is awaited."""

@@ -25,6 +25,9 @@ def _arrived(folder, name, module):
         elif name == 'torch.autograd.profiler':
             from . import idsprof_torch as torch
             torch.follow_profiler(os.environ.get('IDSPROF_HOME') or os.path.dirname(folder), module)
+        elif name == 'IPython.core.compilerop':
+            from . import idsprof_cells as cells
+            cells.follow(os.environ.get('IDSPROF_HOME') or os.path.dirname(folder), module)
         else:
             from . import idsprof_wrap as wrap
             wrap.wanted().module(module, name)

@@ -16,6 +16,7 @@ import threading
 import time
 
 from .idsprof_awaits import is_of_library
+from .idsprof_cells import file_of
 from .idsprof_hidden import hidden
 
 
@@ -91,4 +92,4 @@ def name_at(inner):
     while own is not None and is_passed(own):
         own = own.f_back
     frame = own or inner
-    return '$%s:%d collect garbage' % (os.path.basename(frame.f_code.co_filename), frame.f_lineno or 0)
+    return '$%s:%d collect garbage' % (file_of(frame.f_code.co_filename), frame.f_lineno or 0)
