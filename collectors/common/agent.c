@@ -2,10 +2,10 @@
 #include "collectors/common/agent.h"
 
 #include "collectors/common/agent_state.h"
+#include "collectors/common/cells.h"
 #include "collectors/common/control.h"
 #include "collectors/common/history.h"
 #include "collectors/common/spells.h"
-#include "collectors/common/cells.h"
 #include "collectors/common/stacks.h"
 
 #include <errno.h>

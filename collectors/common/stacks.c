@@ -1,5 +1,6 @@
 #include "collectors/common/stacks.h"
 
+#include "collectors/common/cells.h"
 #include "collectors/common/other_threads.h"
 #include "collectors/common/own_file.h"
 #include "collectors/common/own_memory.h"
@@ -7,7 +8,6 @@
 #include "collectors/common/python_threads.h"
 #include "collectors/common/sampling_pace.h"
 #include "collectors/common/spells.h"
-#include "collectors/common/cells.h"
 #include "collectors/common/stacks_plane.h"
 #include "collectors/common/thread_clock.h"
 

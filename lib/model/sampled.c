@@ -312,19 +312,24 @@ static int is_of_function(const struct joining *joining, const struct walk *walk
            ids_python_function_key(ids_strings_text(&trace->strings, trace->names[others].text));
 }
 
+/* Samples of these frames were taken from the begin of the event's call on, or before its end. */
+static int saw_time(const struct walk *walk) {
+    return walk->seen_ps[0] < walk->call_ps[1] && walk->seen_ps[1] >= walk->call_ps[0];
+}
+
 /* A sample of these frames was taken in the event's call, or the samples before and after it saw the same function of
  * the program. One that sleeps, or waits for a lock, does nothing else meanwhile: between two such samples it was
  * elsewhere. */
 static int saw_caller(const struct joining *joining, const struct walk *walk) {
     const struct ids_timeline *sampled = &joining->sampled->timeline;
     if (!joining->seen || !walk->s) return 1;
-    int64_t first_ps = walk->seen_ps[0], last_ps = walk->seen_ps[1];
+    int64_t first_ps = walk->seen_ps[0];
     enum ids_account does = (enum ids_account)joining->trace->doings[walk->events].account;
     if (does == IDS_HOST_PYTHON || does == IDS_HOST_INPUT || does == IDS_HOST_REGION) return 1; /* around all of it */
     /* The next sample waits for a device, as the event does: one wait is seldom beside another one. */
     if (does == IDS_HOST_SYNC && only_waits(joining->trace, &joining->trace->doings[walk->frames])) return 1;
     if (is_blocked(joining, walk->events, walk->frames)) return 0;
-    if (first_ps < walk->call_ps[1] && last_ps >= walk->call_ps[0]) return 1;
+    if (saw_time(walk)) return 1;
     if (walk->when_ps < first_ps) return walk->s > 1 && is_of_function(joining, walk, sampled->doing[walk->s - 2]);
     return walk->s < sampled->count && is_of_function(joining, walk, sampled->doing[walk->s]);
 }
@@ -336,8 +341,14 @@ static uint64_t key_of_event(const struct joining *joining, const struct walk *w
     return walk->launch ? ids_key_of(event, walk->launch) : event;
 }
 
-/* A sample inside the call itself says more than any number of samples around it. */
-static const uint64_t IN_THE_CALL = (uint64_t)1 << 32;
+/* A sample inside the call itself says more than any number of samples at its time, and one of these more than those
+ * before and after it. */
+static const uint64_t IN_THE_CALL = (uint64_t)1 << 42, AT_ITS_TIME = (uint64_t)1 << 21;
+
+/* A sample was taken just when this begins. */
+static int begins_at_sample(const struct joining *joining, const struct walk *walk) {
+    return joining->sample_count && (walk->when_ps == walk->seen_ps[0] || walk->when_ps == walk->seen_ps[1]);
+}
 
 /* Whom samples saw call an event, where they saw it. */
 static int find_usual(struct joining *joining) {
@@ -354,7 +365,9 @@ static int find_usual(struct joining *joining) {
         uint64_t event = key_of_event(joining, &walk), most = 0, stack = 0;
         uint64_t *count = ids_keymap_at(&joining->counts, ids_key_of(event, walk.frames));
         if (!count) return -1;
-        *count += saw_call(joining, walk.events, walk.frames) ? IN_THE_CALL : 1;
+        *count += saw_call(joining, walk.events, walk.frames) ? IN_THE_CALL
+                  : begins_at_sample(joining, &walk)          ? AT_ITS_TIME
+                                                              : 1;
         uint64_t own = *count, *usual = ids_keymap_at(&joining->usual, event);
         if (!usual) return -1;
         stack = *usual;
@@ -394,14 +407,15 @@ static void mark_launching(struct joining *joining) {
     }
 }
 
-/* The nearest sample saw the thread inside another call than the event's, and another sample saw who makes that. */
+/* The nearest sample saw the thread inside another call than the event's, and another sample saw who makes that; or
+ * none was taken in this call, and those that were in others like it saw another function. */
 static int is_of_another_call(const struct joining *joining, const struct walk *walk, uint64_t usual) {
     const struct ids_trace *trace = joining->trace;
     uint64_t seen = 0;
-    if (!usual || trace->doings[walk->frames].called == IDS_NONE || saw_call(joining, walk->events, walk->frames))
-        return 0;
+    if (!usual || saw_call(joining, walk->events, walk->frames)) return 0;
     ids_keymap_get(&joining->counts, ids_key_of(key_of_event(joining, walk), usual - 1), &seen);
-    return seen >= IN_THE_CALL;
+    if (trace->doings[walk->frames].called != IDS_NONE && seen >= IN_THE_CALL) return 1;
+    return seen >= AT_ITS_TIME && !saw_time(walk) && !is_of_function(joining, walk, (uint32_t)usual - 1);
 }
 
 /* A sample stands in a call whose events are over, or have not begun: before it the thread did what the sample before
