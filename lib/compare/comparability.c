@@ -213,6 +213,8 @@ static void look_at_run(struct looking *looking, const struct ids_side_run *run,
 /* Programs of which the time is less than this part of both sides' do not make them alike. Nor do ops, which small
  * programs share by chance, of less than that part of one side's. */
 #define LEAST_IN_COMMON 0.05
+/* ... and the part of a run's time in a program that has other ops in another run of its side. */
+#define LEAST_OF_OTHER_OPS 0.1
 #define LEAST_OPS_IN_COMMON 0.5
 
 struct programs {
@@ -357,6 +359,53 @@ static double common_time(const struct ids_side *a, const struct ids_side *b) {
     }
     program_set_done(&of_b);
     return all > 0 ? common / all : 1;
+}
+
+/* The program in which `a` spends most time of those that `b` has by name and with other ops, where that is a good part
+ * of all; NULL: none. */
+static const char *program_with_other_ops(const struct ids_side *a, const struct ids_side *b, int *ret_no_memory) {
+    const struct ids_table *modules = ids_report_find_table(a->runs[0].report, "modules");
+    int names = ids_table_column(modules, "name"), prints = ids_table_column(modules, "fingerprint");
+    int times = ids_table_column(modules, "self"), is_same;
+    struct program_set of_b = {0};
+    const char *most = NULL;
+    double all = 0, longest = 0;
+    *ret_no_memory = program_set_make(b, &of_b);
+    for (size_t row = 0; !*ret_no_memory && names >= 0 && times >= 0 && row < modules->row_count; row++) {
+        const char *name = text_cell(modules, row, names);
+        double time = ids_value_number(*ids_table_cell(modules, row, times));
+        if (isnan(time)) continue;
+        all += time;
+        if (time <= longest || !has_program(&of_b, name, text_cell(modules, row, prints), &is_same) || is_same)
+            continue;
+        longest = time;
+        most = name;
+    }
+    program_set_done(&of_b);
+    return longest >= LEAST_OF_OTHER_OPS * all ? most : NULL;
+}
+
+/* What varies from one recording to the next is no noise where they are of different programs: a pattern may have taken
+ * too much. */
+static void look_for_mixed_runs(struct looking *looking, const struct ids_side *side) {
+    struct ids_side first = *side, other = *side;
+    const char *program = NULL, *in = NULL;
+    size_t others = 0;
+    first.run_count = other.run_count = 1;
+    for (size_t i = 1; i < side->run_count; i++) {
+        int no_memory;
+        other.runs = &side->runs[i];
+        const char *found = program_with_other_ops(&first, &other, &no_memory);
+        looking->texts->out_of_memory |= no_memory;
+        if (!found) continue;
+        if (!others++) program = found, in = name_of(other.runs);
+    }
+    if (others)
+        find(
+            looking, IDS_REMARK_WARNING, "programs.mixed",
+            "the runs of %s are not of one program: %s has other ops in %s%s than in %s; their means and intervals are "
+            "of different things",
+            side->label, program, others > 1 ? "several, such as " : "", in, name_of(first.runs));
 }
 
 /* Names may have put together what are two methods. */
@@ -521,7 +570,10 @@ int ids_remarks_make(const struct ids_side *const *sides, size_t count, enum ids
             look_at_run(&looking, run, sides[s]->per_step);
         }
         if (s) compare_programs(&looking, sides[0], sides[s]);
-        if (alike == IDS_ALIKE_NOTHING) compare_repeats(&looking, sides[s]);
+        if (alike == IDS_ALIKE_NOTHING)
+            compare_repeats(&looking, sides[s]);
+        else
+            look_for_mixed_runs(&looking, sides[s]);
     }
     compare_steps(&looking);
     compare_cores(&looking);

@@ -126,6 +126,14 @@ def other_ops(path, fingerprint):
     return path
 
 
+def add_small_program(path, fingerprint):
+    text = path.read_text().splitlines()
+    text.insert(3, f'hlo module=jit_small name=small opcode=copy fingerprint={fingerprint} shape=f32[8]')
+    at = next(i for i, line in enumerate(text) if line.startswith('line 2'))
+    text.insert(at, '700us 100ns k hlo_op=small hlo_module=jit_small')
+    path.write_text('\n'.join(text) + '\n')
+
+
 def check_unlike(folder):
     """Programs that have nothing to do with each other, one recording twice, and other marks of steps."""
     captured, plain = SOURCE / 'testdata' / 'cpu1_captured', SOURCE / 'testdata' / 'cpu1_plain'
@@ -137,11 +145,7 @@ def check_unlike(folder):
     check(same.get('severity') == 'warning' and str(captured) in same['text'], f'one folder twice: {same}')
     check(not row(result(COMPARE / 'base', COMPARE / 'again'), 'findings', 'id', 'runs.same'), 'two folders')
     for number, (name, module) in enumerate((('train.mini', 'jit_train'), ('serve.mini', 'jit_serve'))):
-        text = other_ops(gpu_run(folder / name, [100] * 6, module=module, name=module), 20 + number).read_text().splitlines()
-        text.insert(3, 'hlo module=jit_small name=small opcode=copy fingerprint=9 shape=f32[8]')
-        at = next(i for i, line in enumerate(text) if line.startswith('line 2'))
-        text.insert(at, '700us 100ns k hlo_op=small hlo_module=jit_small')
-        (folder / name).write_text('\n'.join(text) + '\n')
+        add_small_program(other_ops(gpu_run(folder / name, [100] * 6, module=module, name=module), 20 + number), 9)
     few = row(result(folder / 'train.mini', folder / 'serve.mini', status=2), 'findings', 'id', 'programs.few')
     check(few.get('severity') == 'unlike' and 'jit_serve' in few['text'], f'only a small program in common: {few}')
     # The large ones are one function under two names, and the second has one op more.
@@ -154,6 +158,16 @@ def check_unlike(folder):
     one = gpu_run(folder / 'one_name.mini', [100] * 6)
     found = result(one, other_ops(gpu_run(folder / 'other_ops.mini', [100] * 6, name='convolution.4'), 20), status=2)
     check(row(found, 'findings', 'id', 'ops.none').get('severity') == 'unlike' and found['run']['comparable'] == 0, 'one name, and no op in common')
+    for i, fingerprint in enumerate((20, 21, 20, 22)):
+        add_small_program(other_ops(gpu_run(folder / f'mixed_{i}.mini', [100] * 6), fingerprint), 9 + i)
+    mixed = row(result(folder / 'mixed_0.mini', folder / 'mixed_?.mini'), 'findings', 'id', 'programs.mixed')
+    check(mixed.get('severity') == 'warning' and 'has other ops in several, such as mixed_1.mini than in mixed_0.mini' in mixed['text'], f'a pattern took too much: {mixed}')
+    (folder / 'mixed_3.mini').unlink()
+    found = result(folder / 'mixed_?.mini', folder / 'mixed_0.mini')
+    check('has other ops in mixed_1.mini than in' in row(found, 'findings', 'id', 'programs.mixed').get('text', ''), 'one of the first side')
+    (folder / 'mixed_1.mini').unlink()
+    found = result(folder / 'mixed_?.mini', folder / 'mixed_0.mini')
+    check(not row(found, 'findings', 'id', 'programs.mixed'), 'runs that differ in a program of a moment')
     gpu_run(folder / 'model.mini', [100] * 6, model='H100')
     gpu_run(folder / 'other.mini', [100] * 6, model='A100')
     known = [r['id'] for r in rows(result(folder / 'model.mini', gpu_run(folder / 'unknown.mini', [100] * 6)), 'findings')]
