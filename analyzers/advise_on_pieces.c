@@ -4,6 +4,7 @@
 #include "analyzers/callers.h"
 #include "analyzers/core_users.h"
 #include "analyzers/input_advice.h"
+#include "analyzers/library_part.h"
 #include "analyzers/runtime_calls.h"
 #include "lib/analysis/even_work.h"
 #include "lib/base/counted.h"
@@ -441,10 +442,16 @@ static const char *say_core_users(const struct ids_adviser *adviser, const char 
     return users ? ids_report_text(adviser->report, "; %s", users) : "";
 }
 
-/* Who calls the function that holds the device up. Of an account there are as many as culprits. */
+/* Who calls the function that holds the device up, and what takes its time in a library. Of an account there are as
+ * many as culprits. */
 static const char *say_callers(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     if (piece->scope != IDS_REMEDY_OF_CULPRIT && piece->scope != IDS_REMEDY_OF_FUNCTION) return "";
-    return ids_callers_in_words(adviser->analysis->trace, piece->most, adviser->report);
+    const char *callers = ids_callers_in_words(adviser->analysis->trace, piece->most, adviser->report);
+    if (piece->account != IDS_HOST_INPUT && piece->account != IDS_HOST_PYTHON && piece->account != IDS_HOST_REGION)
+        return callers;
+    return ids_report_text(adviser->report, "%s%s", callers,
+                           ids_library_part_in_words(adviser->analysis->trace, piece->most,
+                                                     ids_adviser_text(adviser, piece->most->where), adviser->report));
 }
 
 /* Of gaps between kernels: "; 1,197 gaps of 1.493 us each in the mean" */
