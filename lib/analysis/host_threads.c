@@ -179,21 +179,26 @@ static int tells_more(const struct ids_trace *trace, const struct ids_doing *doi
                   ids_trace_text(trace, trace->names[than->name].text)) < 0;
 }
 
+/* The track of a timeline; track_count: it is none's. */
+static uint32_t track_of(struct ids_host_threads *threads, const struct ids_timeline *own) {
+    const struct ids_trace *trace = threads->trace;
+    uint32_t t = threads->waits;
+    if (!trace->track_count || &trace->tracks[t].timeline == own) return t;
+    for (t = 0; t < trace->track_count && &trace->tracks[t].timeline != own;) t++;
+    if (t < trace->track_count) threads->waits = t;
+    return t;
+}
+
 /* What a wait is judged by; NULL: nothing, as one for Python's lock, which is given to whoever runs. */
-static int find_waking(struct ids_host_threads *threads, const struct ids_timeline *own, uint32_t waiting,
+static int find_waking(struct ids_host_threads *threads, uint32_t own, uint32_t waiting,
                        const struct ids_waking **ret_waking) {
     const struct ids_trace *trace = threads->trace;
-    size_t t = threads->waits;
     *ret_waking = NULL;
-    if (waiting == IDS_NO_DOING || !trace->track_count) return 0;
-    if (&trace->tracks[t].timeline != own)
-        for (t = 0; t < trace->track_count && &trace->tracks[t].timeline != own;) t++;
-    if (t == trace->track_count) return 0;
-    threads->waits = (uint32_t)t;
+    if (waiting == IDS_NO_DOING || own == trace->track_count) return 0;
     threads->wakers.trace = trace;
     threads->wakers.python = threads->python;
     threads->wakers.python_count = threads->python_count;
-    return ids_wakers_find(&threads->wakers, (uint32_t)t, waiting, ret_waking);
+    return ids_wakers_find(&threads->wakers, own, waiting, ret_waking);
 }
 
 /* What is known of one that another thread may wait for. */
@@ -211,19 +216,60 @@ static int is_better(const struct ids_trace *trace, const struct beside *one, co
     return tells_more(trace, &trace->doings[one->doing], &trace->doings[than->doing]);
 }
 
-int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_timeline *own,
-                            uint32_t waiting, int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other) {
+/* Threads that wait one for the other, from the one that was asked about on; each is asked once. */
+enum { MOST_LINKS = 8 };
+struct chain {
+    uint32_t host, tracks[MOST_LINKS];
+    int count;
+};
+
+static int is_in_chain(const struct chain *chain, uint32_t track) {
+    for (int i = 0; i < chain->count; i++) {
+        if (chain->tracks[i] == track) return 1;
+    }
+    return 0;
+}
+
+static int find_beside(struct ids_host_threads *threads, uint32_t own, uint32_t waiting, int64_t from_ps,
+                       struct chain *chain, struct ids_other_doing *ret_other);
+
+/* Whoever ends the waits waits itself, for a thread that nobody else would hold up: what that one does is waited
+ * for. */
+static int find_behind(struct ids_host_threads *threads, uint32_t own, uint32_t waiting, int64_t from_ps,
+                       struct chain *chain, struct ids_other_doing *ret_other) {
+    const struct ids_trace *trace = threads->trace;
+    for (size_t p = 0; p < threads->python_count && chain->count < MOST_LINKS; p++) {
+        const struct ids_waking *waking; /* until others are asked for */
+        if (find_waking(threads, own, waiting, &waking)) return -1;
+        if (!ids_waking_is_by_thread(waking, p) || is_in_chain(chain, threads->python[p])) continue;
+        const struct ids_timeline *timeline = &trace->tracks[threads->python[p]].timeline;
+        size_t i = ids_timeline_find(timeline, from_ps);
+        uint32_t doing = i == SIZE_MAX ? IDS_NO_DOING : ids_doing_with_core(trace, timeline, i);
+        if (trace->doings[doing].waits != IDS_WAITS_FOR_LOCK) continue;
+        struct ids_other_doing behind = {.doing = IDS_NO_DOING, .until_ps = ret_other->until_ps};
+        chain->tracks[chain->count++] = threads->python[p];
+        if (find_beside(threads, threads->python[p], doing, from_ps, chain, &behind)) return -1;
+        ret_other->until_ps = behind.until_ps;
+        if (behind.doing == IDS_NO_DOING) continue;
+        ret_other->doing = behind.doing;
+        ret_other->count = behind.count + 1;
+        return 0;
+    }
+    return 0;
+}
+
+static int find_beside(struct ids_host_threads *threads, uint32_t own, uint32_t waiting, int64_t from_ps,
+                       struct chain *chain, struct ids_other_doing *ret_other) {
     const struct ids_trace *trace = threads->trace;
     const enum ids_waits waits = waiting == IDS_NO_DOING ? IDS_WAITS_FOR_GIL : IDS_WAITS_FOR_LOCK;
     const struct ids_waking *waking;
     struct beside best = {.doing = IDS_NO_DOING};
     int is_likely = 0, are_several = 0;
-    if ((!threads->python && find_python(threads)) || find_waking(threads, own, waiting, &waking)) return -1;
-    *ret_other = (struct ids_other_doing){.doing = IDS_NO_DOING, .until_ps = to_ps};
+    if (find_waking(threads, own, waiting, &waking)) return -1;
     for (size_t p = 0; p < threads->python_count; p++) {
         const struct ids_track *track = &trace->tracks[threads->python[p]];
         const struct ids_timeline *timeline = &track->timeline;
-        if (track->host != host || timeline == own) continue;
+        if (track->host != chain->host || threads->python[p] == own) continue;
         size_t i = ids_timeline_find(timeline, from_ps);
         if (i + 1 < timeline->count && timeline->from_ps[i + 1] < ret_other->until_ps)
             ret_other->until_ps = timeline->from_ps[i + 1];
@@ -243,8 +289,18 @@ int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, con
     /* Of several that sleep, which it is would be a guess. */
     int is_guess = are_several && !is_likely && best.is_asleep;
     if (!is_guess) ret_other->doing = best.doing;
+    if (waking && best.doing == IDS_NO_DOING && find_behind(threads, own, waiting, from_ps, chain, ret_other))
+        return -1;
     ret_other->is_unknown = ret_other->doing == IDS_NO_DOING && (is_guess || ret_other->is_unknown);
     return 0;
+}
+
+int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_timeline *own,
+                            uint32_t waiting, int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other) {
+    struct chain chain = {.host = host, .tracks = {track_of(threads, own)}, .count = 1};
+    *ret_other = (struct ids_other_doing){.doing = IDS_NO_DOING, .until_ps = to_ps};
+    if (!threads->python && find_python(threads)) return -1;
+    return find_beside(threads, chain.tracks[0], waiting, from_ps, &chain, ret_other);
 }
 
 /* --- who usually has Python's lock ------------------------------------------------------------------------------ */

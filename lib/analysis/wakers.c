@@ -48,7 +48,8 @@ struct ids_waking {
     size_t tally_count, tally_room;
     struct ids_keymap numbers; /* a function: the index of its tally, plus 1 */
     double best;
-    int tells_wakes; /* a thread that turns from one sleep to the next is seen to */
+    uint8_t *by_thread; /* by thread of `python`: ids_waking_is_by_thread; NULL: of none */
+    int tells_wakes;    /* a thread that turns from one sleep to the next is seen to */
 };
 
 void ids_wakers_done(struct ids_wakers *wakers) {
@@ -56,6 +57,7 @@ void ids_wakers_done(struct ids_wakers *wakers) {
     for (size_t w = 0; w < wakers->waking_count; w++) {
         free(wakers->waking[w].ends_ps);
         free(wakers->waking[w].tallies);
+        free(wakers->waking[w].by_thread);
         ids_keymap_done(&wakers->waking[w].numbers);
     }
     free(wakers->turnings);
@@ -340,6 +342,37 @@ static void score(struct ids_waking *waking, int64_t span_ps) {
     }
 }
 
+static int is_likely(const struct ids_waking *waking, double own) {
+    return waking->best >= ENOUGH && own >= waking->best / 2;
+}
+
+/* On which threads the functions that likely end the waits turned where one ended. */
+static int find_threads(const struct ids_wakers *wakers, const struct pace *pace, struct ids_waking *waking) {
+    if (waking->best < ENOUGH) return 0;
+    waking->by_thread = calloc(wakers->python_count + 1, sizeof *waking->by_thread);
+    if (!waking->by_thread) return -1;
+    for (size_t p = 0; p < wakers->python_count; p++) {
+        const struct ids_turnings *turnings = &wakers->turnings[p];
+        size_t next = 0;
+        for (size_t e = 0; e < waking->end_count && !waking->by_thread[p]; e++) {
+            int64_t end_ps = waking->ends_ps[e];
+            while (next < turnings->count && turnings->at[next].at_ps < ids_sat_sub(end_ps, before(pace, end_ps)))
+                next++;
+            for (size_t i = next; i < turnings->count; i++) {
+                uint64_t number;
+                if (turnings->at[i].at_ps > ids_sat_add(end_ps, behind(pace, end_ps))) break;
+                if (!ids_keymap_get(&waking->numbers, wakers->functions[turnings->at[i].before], &number)) continue;
+                if (is_likely(waking, waking->tallies[number - 1].score)) waking->by_thread[p] = 1;
+            }
+        }
+    }
+    return 0;
+}
+
+int ids_waking_is_by_thread(const struct ids_waking *waking, size_t p) {
+    return waking->by_thread && waking->by_thread[p];
+}
+
 static int is_beside(const struct ids_wakers *wakers, size_t p, const struct ids_track *track) {
     const struct ids_track *other = &wakers->trace->tracks[wakers->python[p]];
     return other != track && other->host == track->host;
@@ -367,7 +400,7 @@ static int find_waking(struct ids_wakers *wakers, uint32_t own, uint32_t place, 
         }
     }
     score(waking, timeline->from_ps[timeline->count - 1] - timeline->from_ps[0]);
-    return 0;
+    return find_threads(wakers, &pace, waking);
 }
 
 int ids_wakers_find(struct ids_wakers *wakers, uint32_t own, uint32_t waiting, const struct ids_waking **ret_waking) {
@@ -395,7 +428,7 @@ enum ids_wakes ids_waking_by(const struct ids_wakers *wakers, const struct ids_w
     double own = 0; /* that it was never seen to turn says nothing of who computes */
     if (ids_keymap_get(&waking->numbers, wakers->functions[doing], &number)) own = waking->tallies[number - 1].score;
     *ret_score = own;
-    if (waking->best >= ENOUGH && own < waking->best / 2) return IDS_WAKES_NEVER;
+    if (waking->best >= ENOUGH && !is_likely(waking, own)) return IDS_WAKES_NEVER;
     if (waking->best >= ENOUGH) return is_asleep && !waking->tells_wakes ? IDS_WAKES_MAYBE : IDS_WAKES_LIKELY;
     return own > 0 || (own >= 0 && !is_still) ? IDS_WAKES_MAYBE : IDS_WAKES_NEVER;
 }

@@ -37,6 +37,10 @@ enum ids_wakes {
 enum ids_wakes ids_waking_by(const struct ids_wakers *wakers, const struct ids_waking *waking, uint32_t doing,
                              double *ret_score);
 
+/* Whether a function that likely ends those waits runs on the thread of track `python[p]`, and ended some of them
+ * there. */
+int ids_waking_is_by_thread(const struct ids_waking *waking, size_t p);
+
 /* It does nothing until something wakes it. */
 int ids_is_asleep(const struct ids_trace *trace, uint32_t doing);
 /* Whether another thread may wait for one that does this, which waits for no thread itself. */
