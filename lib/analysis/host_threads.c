@@ -252,7 +252,7 @@ static int find_behind(struct ids_host_threads *threads, uint32_t own, uint32_t 
         ret_other->until_ps = behind.until_ps;
         if (behind.doing == IDS_NO_DOING) continue;
         ret_other->doing = behind.doing;
-        ret_other->count = behind.count + 1;
+        ret_other->count = behind.count;
         return 0;
     }
     return 0;

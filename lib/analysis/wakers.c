@@ -20,13 +20,14 @@ static const double LEAST_SHARE = 0.5, LEAST_CHANCE = 0.02, MOST_CHANCE = 0.95;
 static const double ENOUGH = 1;
 
 struct turning {
-    int64_t at_ps;
-    uint32_t before; /* doing */
+    int64_t at_ps, lag_ps; /* it may be so much earlier or later: samples come late where cores are few */
+    uint32_t before;       /* doing */
 };
 
 struct ids_turnings {
     struct turning *at; /* in time order */
     size_t count, room;
+    int64_t most_lag_ps;
     size_t next; /* that is not before the reach of the end that is looked at */
     int is_found;
 };
@@ -47,6 +48,7 @@ struct ids_waking {
     struct tally *tallies;
     size_t tally_count, tally_room;
     struct ids_keymap numbers; /* a function: the index of its tally, plus 1 */
+    struct ids_keymap hits;    /* tallies with threads on which they have some: hit_key */
     double best;
     uint8_t *by_thread; /* by thread of `python`: ids_waking_is_by_thread; NULL: of none */
     int tells_wakes;    /* a thread that turns from one sleep to the next is seen to */
@@ -59,6 +61,7 @@ void ids_wakers_done(struct ids_wakers *wakers) {
         free(wakers->waking[w].tallies);
         free(wakers->waking[w].by_thread);
         ids_keymap_done(&wakers->waking[w].numbers);
+        ids_keymap_done(&wakers->waking[w].hits);
     }
     free(wakers->turnings);
     free(wakers->functions);
@@ -161,10 +164,11 @@ static int64_t period_at(const struct pace *pace, int64_t when_ps) {
     return when_ps < pace->dense_until_ps && pace->dense_ps ? pace->dense_ps : pace->period_ps;
 }
 
-static int add_turning(struct ids_turnings *turnings, int64_t at_ps, uint32_t before) {
+static int add_turning(struct ids_turnings *turnings, const struct turning *added) {
     struct turning *turning = IDS_PUSH(turnings->at, turnings->count, turnings->room);
     if (!turning) return -1;
-    *turning = (struct turning){at_ps, before};
+    *turning = *added;
+    if (added->lag_ps > turnings->most_lag_ps) turnings->most_lag_ps = added->lag_ps;
     return 0;
 }
 
@@ -182,10 +186,21 @@ static int add_turns(const struct ids_wakers *wakers, const struct ids_timeline 
         uint32_t doing = timeline->doing[i];
         int lacks = lacks_core_or_gil(&trace->doings[doing]);
         int is_turn = state != IDS_NO_DOING && (lacks ? ids_is_asleep(trace, state) : !are_alike(wakers, state, doing));
-        if (is_turn && add_turning(turnings, timeline->from_ps[i], state)) return -1;
+        const struct turning turning = {.at_ps = timeline->from_ps[i], .before = state};
+        if (is_turn && add_turning(turnings, &turning)) return -1;
         if (!lacks) state = doing;
     }
     return 0;
+}
+
+/* It woke since the sample before, which is its slice's last one. */
+static struct turning wake_of(const struct ids_trace *trace, size_t s, const struct pace *pace, uint32_t doing) {
+    const struct ids_stack_sample *sample = &trace->samples[s];
+    int64_t half_ps = period_at(pace, sample->when_ps) / 2, lag_ps = 0;
+    if (s && trace->samples[s - 1].track == sample->track)
+        lag_ps = (sample->when_ps - trace->samples[s - 1].when_ps) / 2 - half_ps;
+    if (lag_ps < 0) lag_ps = 0;
+    return (struct turning){ids_sat_sub(sample->when_ps, half_ps + lag_ps), lag_ps, doing};
 }
 
 static int add_wakes_of(const struct ids_trace *trace, uint32_t sampled, const struct ids_timeline *timeline,
@@ -195,9 +210,8 @@ static int add_wakes_of(const struct ids_trace *trace, uint32_t sampled, const s
         const struct ids_stack_sample *sample = &trace->samples[s];
         size_t i = sample->begins ? ids_timeline_find(timeline, sample->when_ps) : SIZE_MAX;
         if (i == SIZE_MAX || !ids_is_asleep(trace, timeline->doing[i])) continue;
-        if (add_turning(turnings, ids_sat_sub(sample->when_ps, period_at(pace, sample->when_ps) / 2),
-                        timeline->doing[i]))
-            return -1;
+        const struct turning turning = wake_of(trace, s, pace, timeline->doing[i]);
+        if (add_turning(turnings, &turning)) return -1;
     }
     return 0;
 }
@@ -284,7 +298,8 @@ static int cover(const struct ids_wakers *wakers, const struct ids_turnings *tur
         if (!ids_may_hold_up(trace, turnings->at[i].before, IDS_WAITS_FOR_LOCK)) continue;
         struct tally *tally = tally_of(waking, wakers->functions[turnings->at[i].before]);
         if (!tally) return -1;
-        int64_t at_ps = turnings->at[i].at_ps, whole_ps = before(pace, at_ps) + behind(pace, at_ps);
+        int64_t at_ps = turnings->at[i].at_ps,
+                whole_ps = before(pace, at_ps) + behind(pace, at_ps) + 2 * turnings->at[i].lag_ps;
         int64_t since_ps = tally->thread == thread + 1 ? at_ps - tally->last_ps : whole_ps;
         ids_sum(&tally->covered_ps, since_ps < whole_ps ? since_ps : whole_ps);
         tally->last_ps = at_ps;
@@ -293,20 +308,30 @@ static int cover(const struct ids_wakers *wakers, const struct ids_turnings *tur
     return 0;
 }
 
+static uint64_t hit_key(size_t tally, size_t thread) {
+    return (uint64_t)(tally + 1) << 32 | thread;
+}
+
 /* Whoever turned within reach of the end; else who went on, and may have done it. */
-static int count_end(const struct ids_wakers *wakers, const struct ids_timeline *timeline,
-                     struct ids_turnings *turnings, size_t end, const struct pace *pace, struct ids_waking *waking) {
+static int count_end(const struct ids_wakers *wakers, size_t thread, size_t end, const struct pace *pace,
+                     struct ids_waking *waking) {
     const struct ids_trace *trace = wakers->trace;
+    const struct ids_timeline *timeline = &trace->tracks[wakers->python[thread]].timeline;
+    struct ids_turnings *turnings = &wakers->turnings[thread];
     int64_t end_ps = waking->ends_ps[end], from_ps = ids_sat_sub(end_ps, before(pace, end_ps)),
             to_ps = ids_sat_add(end_ps, behind(pace, end_ps));
     size_t *next = &turnings->next;
     int has_turned = 0;
-    while (*next < turnings->count && turnings->at[*next].at_ps < from_ps) ++*next;
-    for (size_t i = *next; i < turnings->count && turnings->at[i].at_ps <= to_ps; i++) {
+    while (*next < turnings->count && turnings->at[*next].at_ps < ids_sat_sub(from_ps, turnings->most_lag_ps)) ++*next;
+    for (size_t i = *next; i < turnings->count; i++) {
+        const struct turning *turning = &turnings->at[i];
+        if (turning->at_ps > ids_sat_add(to_ps, turnings->most_lag_ps)) break;
+        if (turning->at_ps < from_ps - turning->lag_ps || turning->at_ps > to_ps + turning->lag_ps) continue;
         if (!ids_may_hold_up(trace, turnings->at[i].before, IDS_WAITS_FOR_LOCK)) continue;
         struct tally *tally = tally_of(waking, wakers->functions[turnings->at[i].before]);
         if (!tally) return -1;
         tally->hits += tally->seen != end + 1;
+        if (ids_keymap_add(&waking->hits, hit_key((size_t)(tally - waking->tallies), thread), 1) < 0) return -1;
         tally->seen = end + 1;
         has_turned = 1;
     }
@@ -346,25 +371,16 @@ static int is_likely(const struct ids_waking *waking, double own) {
     return waking->best >= ENOUGH && own >= waking->best / 2;
 }
 
-/* On which threads the functions that likely end the waits turned where one ended. */
-static int find_threads(const struct ids_wakers *wakers, const struct pace *pace, struct ids_waking *waking) {
+/* On which threads the functions that likely end the waits did so. */
+static int find_threads(const struct ids_wakers *wakers, struct ids_waking *waking) {
     if (waking->best < ENOUGH) return 0;
     waking->by_thread = calloc(wakers->python_count + 1, sizeof *waking->by_thread);
     if (!waking->by_thread) return -1;
-    for (size_t p = 0; p < wakers->python_count; p++) {
-        const struct ids_turnings *turnings = &wakers->turnings[p];
-        size_t next = 0;
-        for (size_t e = 0; e < waking->end_count && !waking->by_thread[p]; e++) {
-            int64_t end_ps = waking->ends_ps[e];
-            while (next < turnings->count && turnings->at[next].at_ps < ids_sat_sub(end_ps, before(pace, end_ps)))
-                next++;
-            for (size_t i = next; i < turnings->count; i++) {
-                uint64_t number;
-                if (turnings->at[i].at_ps > ids_sat_add(end_ps, behind(pace, end_ps))) break;
-                if (!ids_keymap_get(&waking->numbers, wakers->functions[turnings->at[i].before], &number)) continue;
-                if (is_likely(waking, waking->tallies[number - 1].score)) waking->by_thread[p] = 1;
-            }
-        }
+    for (size_t t = 0; t < waking->tally_count; t++) {
+        uint64_t is_hit;
+        if (!is_likely(waking, waking->tallies[t].score)) continue;
+        for (size_t p = 0; p < wakers->python_count; p++)
+            if (ids_keymap_get(&waking->hits, hit_key(t, p), &is_hit)) waking->by_thread[p] = 1;
     }
     return 0;
 }
@@ -394,13 +410,11 @@ static int find_waking(struct ids_wakers *wakers, uint32_t own, uint32_t place, 
     }
     for (size_t e = 0; e < waking->end_count; e++) {
         for (size_t p = 0; p < wakers->python_count; p++) {
-            const struct ids_timeline *other = &trace->tracks[wakers->python[p]].timeline;
-            if (is_beside(wakers, p, track) && count_end(wakers, other, &wakers->turnings[p], e, &pace, waking))
-                return -1;
+            if (is_beside(wakers, p, track) && count_end(wakers, p, e, &pace, waking)) return -1;
         }
     }
     score(waking, timeline->from_ps[timeline->count - 1] - timeline->from_ps[0]);
-    return find_threads(wakers, &pace, waking);
+    return find_threads(wakers, waking);
 }
 
 int ids_wakers_find(struct ids_wakers *wakers, uint32_t own, uint32_t waiting, const struct ids_waking **ret_waking) {

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 import jax
 import jax.numpy as jnp
@@ -180,6 +181,36 @@ class QueueSleep(Loop):
     def before(self, number):
         with CLOCK:
             self.batch = self.queue.get()
+
+
+class Collated(Loop):
+    """As loaders are: a thread reads records, slowly, and another one makes batches of them."""
+
+    def __init__(self, ms):
+        super().__init__(ms)
+        self.records, self.batches = queue.Queue(1), queue.Queue(1)
+        self.packed = zlib.compress(os.urandom(1 << 20), 1)
+        for target in (self.read_all, self.collate):
+            threading.Thread(target=target, daemon=True).start()
+
+    def read_all(self):
+        while True:
+            self.records.put(self.read())
+
+    def read(self):
+        time.sleep(self.seconds + self.ms / 1e3)
+        return zlib.decompress(self.packed)
+
+    def collate(self):
+        while True:
+            record = self.records.get()
+            end = time.perf_counter() + self.seconds / 8
+            while time.perf_counter() < end:
+                zlib.crc32(record)
+            self.batches.put(self.batch)
+
+    def before(self, number):
+        self.batch = self.batches.get()
 
 
 class LoopSleep(Loop):
@@ -511,7 +542,7 @@ class DeviceLate(Loop):
 
 
 CAUSES = {
-    "loader_sleep": LoaderSleep, "queue_sleep": QueueSleep, "loop_sleep": LoopSleep, "callback_sleep": CallbackSleep,
+    "loader_sleep": LoaderSleep, "queue_sleep": QueueSleep, "collated": Collated, "loop_sleep": LoopSleep, "callback_sleep": CallbackSleep,
     "python_loop": PythonLoop, "gc_collect": Collect, "pickle_write": PickleWrite,
     "json": Json, "regex": Regex, "float_loss": FloatLoss, "asarray": AsArray, "block": Block,
     "device_put": DevicePut, "round_trip": RoundTrip, "new_shape": NewShape, "new_lambda": Lambda,

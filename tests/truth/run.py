@@ -49,6 +49,8 @@ class Cause:
 CAUSES = {
     "loader_sleep": Cause("host.input|host.python", "__next__"),
     "queue_sleep": Cause("host.input", "fetch"),
+    # How much of it is the other thread's no clock of the loop knows.
+    "collated": Cause("host.input", "read", sized=False),
     "loop_sleep": Cause("host.python", "augment"),
     "callback_sleep": Cause("host.python", "report_metrics"),
     "python_loop": Cause("host.python", "tokenize"),

@@ -7,5 +7,5 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import run  # noqa: E402  (found through the line above)
 
-sys.exit(run.main(["planted", "--sampled", "--let-pass", "1", "loader_sleep", "queue_sleep", "python_loop", "json", "float_loss", "asarray", "device_put",
+sys.exit(run.main(["planted", "--sampled", "--let-pass", "1", "loader_sleep", "queue_sleep", "collated", "python_loop", "json", "float_loss", "asarray", "device_put",
                    "round_trip", "new_shape", "tiny_step", "evaluation"]))
