@@ -424,9 +424,10 @@ static const char *say_who(const struct ids_adviser *adviser, const struct ids_p
             adviser->report, " (most: %s%s%s, %s of it%s; one of %zu culprits)", ids_say_name(adviser, culprit, NULL),
             where ? ", " : "", where ? ids_say_place(adviser, where) : "",
             ids_say_share(adviser, piece->most_ps, piece->time_ps), say_next(adviser, piece), piece->culprits);
-    const char *lines = piece->scope == IDS_REMEDY_OF_CULPRIT && is_of_program(adviser, piece->most)
-                            ? ids_lines_in_words(adviser->analysis->trace, piece->most, adviser->report)
-                            : "";
+    const char *lines =
+        piece->scope == IDS_REMEDY_OF_CULPRIT && is_of_program(adviser, piece->most)
+            ? ids_lines_in_words(adviser->analysis->trace, &adviser->analysis->ledger, piece->most, adviser->report)
+            : "";
     const char *siblings = ids_siblings_in_words(adviser->analysis->trace, &adviser->pieces, piece,
                                                  adviser->pieces.time_ps, adviser->report);
     return culprit

@@ -6,6 +6,7 @@
 #ifndef IDS_LIB_ANALYSIS_IDLE_NAMES_H
 #define IDS_LIB_ANALYSIS_IDLE_NAMES_H
 
+#include "lib/analysis/ledger.h"
 #include "lib/analysis/sampled_places.h"
 #include "lib/base/arena.h"
 #include "lib/model/account.h"
@@ -81,6 +82,8 @@ struct ids_text ids_idle_name_function(struct ids_idle_names *names, enum ids_ac
 /* The frame of the program that did it, or called what did: a text of the trace, 0 unknown; and whether that is another
  * thread's, which is waited for. */
 uint32_t ids_idle_name_frame(const struct ids_idle_names *names, uint32_t name, uint8_t *ret_is_other);
+/* Which lines of that frame's function are its own, and the function's key; none where samples saw none. */
+enum ids_lines ids_idle_name_lines(const struct ids_idle_names *names, uint32_t name, uint64_t *ret_function);
 /* Whether no sample saw who called it: the place is where other calls of the same were seen. */
 int ids_idle_name_is_guess(const struct ids_idle_names *names, uint32_t name);
 /* Whether the culprit or its place is a function of the program that is known from sampled stacks. */

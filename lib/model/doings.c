@@ -16,6 +16,11 @@ static enum ids_frame_owner owner_of(struct ids_trace *trace, uint32_t name) {
     return (enum ids_frame_owner)known->frame;
 }
 
+int ids_doing_sleeps(const struct ids_trace *trace, uint32_t doing) {
+    uint32_t called = trace->doings[doing].called;
+    return called != IDS_NONE && ids_python_sleeps(text_of(trace, called));
+}
+
 /* A frame of our hook. It also calls the functions that it replaced; their frames belong to the program. */
 static int is_hook(struct ids_doing doing) {
     return doing.account == IDS_PROFILER && doing.library;

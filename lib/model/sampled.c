@@ -598,7 +598,8 @@ static int join_all(struct ids_trace *trace) {
         }
         struct joining joining = {.trace = trace, .recorded = &trace->tracks[thread].timeline, .sampled = sampled};
         if (join(&joining)) return -1;
-        ids_timeline_done(&sampled->timeline);
+        sampled->seen = sampled->timeline;
+        sampled->timeline = (struct ids_timeline){0};
     }
     return 0;
 }
