@@ -334,6 +334,8 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
         if (manner == IDS_AS_COMPUTING) *ret_where = joined(names, *ret_where, IDS_COMPUTING);
         if (manner == IDS_AS_AWAITED) *ret_where = joined(names, where_awaited(names, number), IDS_AWAITED);
+        if (manner == IDS_AS_POLLED) *ret_where = joined(names, where_awaited(names, number), IDS_POLLED);
+        if (manner == IDS_AS_POLLING) *ret_where = joined(names, *ret_where, IDS_POLLING);
         if (manner == IDS_AS_HAVING_GIL) *ret_where = joined(names, where_having_gil(names, number), IDS_HAVING_GIL);
         if (manner == IDS_AS_LACKING_GIL) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_LACKING_GIL);
         if (manner == IDS_AS_CALLED_BACK) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_CALLED_BACK);
@@ -399,7 +401,7 @@ uint32_t ids_idle_name_frame(const struct ids_idle_names *names, uint32_t name, 
     if (name < IDS_NAMES_OF_DOINGS || name >= ids_name_of_module(names, 0)) return 0;
     uint32_t manner = (name - IDS_NAMES_OF_DOINGS) % IDS_MANNERS;
     const struct ids_doing *doing = &names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS];
-    *ret_is_other = manner == IDS_AS_AWAITED || manner == IDS_AS_HAVING_GIL;
+    *ret_is_other = manner == IDS_AS_AWAITED || manner == IDS_AS_POLLED || manner == IDS_AS_HAVING_GIL;
     return doing->caller == IDS_NONE ? 0 : names->trace->names[doing->caller].text;
 }
 

@@ -26,6 +26,8 @@
 #define IDS_COMPUTING "on the host"
 #define IDS_CALLED_BACK "in a callback"
 #define IDS_AWAITED "in another thread"
+#define IDS_POLLED "polled for " IDS_AWAITED
+#define IDS_POLLING "again and again"
 #define IDS_HAVING_GIL "which has Python's lock"
 #define IDS_LACKING_GIL "waiting for Python's lock"
 
@@ -45,9 +47,10 @@ int ids_idle_names_lend(const struct ids_idle_names *names, struct ids_idle_name
 
 enum { IDS_NAME_OF_NOBODY, IDS_NAME_OF_EARLIER_WORK, IDS_NAME_OF_GRAPH_WORK, IDS_NAMES_OF_DOINGS };
 /* A doing as it is, as the call of a runtime, as one that is held up, as an op that computes on the host, as called
- * back by a program, as what it calls and what waits there, as that of another thread which is waited for, or which has
- * Python's lock, as one that waits for that lock, whatever it called, and as what makes a stream wait for work from
- * before the recording. */
+ * back by a program, as what it calls and what waits there, as that of another thread which is waited for, or for which
+ * a thread polls, as the sleep again and again of one that does, as that of another thread which has Python's lock, as
+ * one that waits for that lock, whatever it called, and as what makes a stream wait for work from before the
+ * recording. */
 enum ids_manner {
     IDS_AS_IT_IS,
     IDS_AS_CALL,
@@ -56,6 +59,8 @@ enum ids_manner {
     IDS_AS_CALLED_BACK,
     IDS_AS_CALLED,
     IDS_AS_AWAITED,
+    IDS_AS_POLLED,
+    IDS_AS_POLLING,
     IDS_AS_HAVING_GIL,
     IDS_AS_LACKING_GIL,
     IDS_AS_BEHIND_EARLIER,

@@ -3,6 +3,7 @@
 #include "lib/base/saturate.h"
 #include "lib/model/doings.h"
 #include "lib/model/launching_calls.h"
+#include "lib/model/polls.h"
 #include "lib/model/python_frame.h"
 #include "lib/model/sampled_calls.h"
 #include "lib/model/sampled_gaps.h"
@@ -607,6 +608,7 @@ static int join_all(struct ids_trace *trace) {
 int ids_sampled_join(struct ids_trace *trace) {
     int failed =
         join_followers(trace) || ids_launching_calls_find(trace) || join_all(trace) || ids_launching_calls_join(trace);
+    failed = failed || ids_polls_find(trace);
     failed = failed || ids_told_files_find(trace);
     return failed ? -1 : 0;
 }
