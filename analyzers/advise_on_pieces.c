@@ -4,6 +4,7 @@
 #include "analyzers/callers.h"
 #include "analyzers/core_users.h"
 #include "analyzers/input_advice.h"
+#include "analyzers/joint_causes.h"
 #include "analyzers/runtime_calls.h"
 #include "lib/analysis/even_work.h"
 #include "lib/base/counted.h"
@@ -281,6 +282,19 @@ static int takes_elements(const struct ids_adviser *adviser, const struct ids_pi
     return ids_framework_of(adviser->analysis->trace) == IDS_JAX && in && !strcmp(in + 5, "__getitem__");
 }
 
+/* Values of JAX, and nothing is launched for them. */
+static int fetches_one_by_one(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    int fetches = 0;
+    if (ids_framework_of(adviser->analysis->trace) != IDS_JAX) return 0;
+    for (size_t p = 0; p < piece->part_count; p++) {
+        const struct ids_piece_part *part = &piece->parts[p];
+        int launches = part->account == IDS_HOST_DISPATCH || part->account == IDS_DEVICE_QUEUE;
+        if (launches && part->ps > piece->time_ps / 10) return 0;
+        fetches |= ids_fetches_one_by_one(adviser->analysis, part->most);
+    }
+    return fetches;
+}
+
 /* A function that holds the device up in one way is as any other culprit; of several, each that has a tenth of it has
  * its remedy. */
 static struct ids_remedy remedy_of_function(const struct ids_adviser *adviser, const struct ids_piece *piece,
@@ -294,6 +308,10 @@ static struct ids_remedy remedy_of_function(const struct ids_adviser *adviser, c
         *longest = part;
         count++;
     }
+    if (count > 1 && fetches_one_by_one(adviser, piece) && !takes_elements(adviser, piece))
+        return (struct ids_remedy){"Results are fetched one by one, and the device waits meanwhile",
+                                   "fetch all of them in one call (jax.device_get of the list or tree that has them), "
+                                   "once every n steps; keep on the device what only the next step needs"};
     if (count > 1 && takes_elements(adviser, piece))
         remedy = "fetch the array once (jax.device_get), and take its elements of what that returns";
     for (enum way way = 0; way < WAYS && count > 1; way++) {

@@ -127,6 +127,11 @@ static int names_function(const struct ids_trace *trace, const struct ids_doing 
     return doing->account == IDS_HOST_COMPILE && memchr(name.at, '(', name.length);
 }
 
+/* A sample saw the call that waits: that is what the line says, whatever jax calls its event. */
+static int was_seen(const struct ids_trace *trace, const struct ids_doing *doing) {
+    return doing->account == IDS_HOST_SYNC && trace->names[doing->around].is_sampled;
+}
+
 static uint64_t line_key(const struct ids_trace *trace, const struct ids_doing *doing) {
     return ids_key_of((uint64_t)trace->names[doing->caller].text << 32 | 1, doing->account);
 }
@@ -151,9 +156,12 @@ static int add_up_calls(const struct ids_trace *trace, const int64_t *times_ps, 
         if (!longest) return -1;
         if (*longest) other = &trace->doings[*longest - 1];
         if (other && names_function(trace, other) && !names_function(trace, doing)) continue;
+        if (other && was_seen(trace, other) && !was_seen(trace, doing)) continue;
         ids_keymap_get(&sums->of_call, call_key(trace, doing), &time);
         if (other) ids_keymap_get(&sums->of_call, call_key(trace, other), &most);
-        if (!other || time > most || (names_function(trace, doing) && !names_function(trace, other))) *longest = d + 1;
+        int is_better = other && ((names_function(trace, doing) && !names_function(trace, other)) ||
+                                  (was_seen(trace, doing) && !was_seen(trace, other)));
+        if (!other || is_better || time > most) *longest = d + 1;
     }
     return 0;
 }
