@@ -8,8 +8,9 @@
 /* The sleeps of one thread, by pairs of samples that follow one another at one line. */
 struct polls {
     struct ids_trace *trace;
-    const struct ids_timeline *own; /* of a thread that launches */
-    struct ids_keymap lines;        /* by line: in how many pairs it slept on; << 32: it woke in between */
+    const struct ids_timeline *own;  /* of a thread that launches */
+    const struct ids_timeline *seen; /* what samples saw of it */
+    struct ids_keymap lines;         /* by line: in how many pairs it slept on; << 32: it woke in between */
 };
 
 static uint64_t function_of(const struct ids_trace *trace, uint32_t doing) {
@@ -46,9 +47,10 @@ static int stays(const struct polls *polls, size_t from, size_t to, uint64_t fun
 /* Two samples of the thread, one after the other. */
 static int add_pair(struct polls *polls, const struct ids_stack_sample *before, const struct ids_stack_sample *after) {
     const struct ids_trace *trace = polls->trace;
-    size_t from = ids_timeline_find(polls->own, before->when_ps), to = ids_timeline_find(polls->own, after->when_ps);
-    if (from == SIZE_MAX) return 0;
-    uint32_t doing = polls->own->doing[from], then = polls->own->doing[to];
+    size_t from = ids_timeline_find(polls->own, before->when_ps), to = ids_timeline_find(polls->own, after->when_ps),
+           saw = ids_timeline_find(polls->seen, before->when_ps), sees = ids_timeline_find(polls->seen, after->when_ps);
+    if (from == SIZE_MAX || saw == SIZE_MAX) return 0;
+    uint32_t doing = polls->seen->doing[saw], then = polls->seen->doing[sees];
     if (!is_sleep(trace, doing) || !is_sleep(trace, then) || line_of(trace, doing) != line_of(trace, then)) return 0;
     if (!stays(polls, from, to, function_of(trace, doing))) return 0;
     uint64_t *pairs = ids_keymap_at(&polls->lines, line_of(trace, doing));
@@ -94,10 +96,11 @@ static int find_of(struct polls *polls, uint32_t sampled) {
 int ids_polls_find(struct ids_trace *trace) {
     int failed = 0;
     for (uint32_t t = 0; t < trace->track_count && !failed; t++) {
-        if (!trace->tracks[t].seen.count) continue;
+        const struct ids_sampling *sampling = ids_sampling_of(trace, &trace->tracks[t]);
+        if (!trace->tracks[t].seen.count || !sampling || !sampling->tells_wakes) continue;
         uint32_t thread = ids_sampled_thread(trace, &trace->tracks[t]);
         if (thread == IDS_NONE || !launches(trace, &trace->tracks[thread].timeline)) continue;
-        struct polls polls = {.trace = trace, .own = &trace->tracks[thread].timeline};
+        struct polls polls = {.trace = trace, .own = &trace->tracks[thread].timeline, .seen = &trace->tracks[t].seen};
         failed = find_of(&polls, t);
         ids_keymap_done(&polls.lines);
     }
