@@ -4,6 +4,7 @@
 #include "analyzers/callers.h"
 #include "analyzers/core_users.h"
 #include "analyzers/input_advice.h"
+#include "analyzers/joint_causes.h"
 #include "analyzers/library_part.h"
 #include "analyzers/runtime_calls.h"
 #include "lib/analysis/even_work.h"
@@ -282,6 +283,19 @@ static int takes_elements(const struct ids_adviser *adviser, const struct ids_pi
     return ids_framework_of(adviser->analysis->trace) == IDS_JAX && in && !strcmp(in + 5, "__getitem__");
 }
 
+/* Values of JAX, and nothing is launched for them. */
+static int fetches_one_by_one(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    int fetches = 0;
+    if (ids_framework_of(adviser->analysis->trace) != IDS_JAX) return 0;
+    for (size_t p = 0; p < piece->part_count; p++) {
+        const struct ids_piece_part *part = &piece->parts[p];
+        int launches = part->account == IDS_HOST_DISPATCH || part->account == IDS_DEVICE_QUEUE;
+        if (launches && part->ps > piece->time_ps / 10) return 0;
+        fetches |= ids_fetches_one_by_one(adviser->analysis, part->most);
+    }
+    return fetches;
+}
+
 /* A function that holds the device up in one way is as any other culprit; of several, each that has a tenth of it has
  * its remedy. */
 static struct ids_remedy remedy_of_function(const struct ids_adviser *adviser, const struct ids_piece *piece,
@@ -295,6 +309,10 @@ static struct ids_remedy remedy_of_function(const struct ids_adviser *adviser, c
         *longest = part;
         count++;
     }
+    if (count > 1 && fetches_one_by_one(adviser, piece) && !takes_elements(adviser, piece))
+        return (struct ids_remedy){"Results are fetched one by one, and the device waits meanwhile",
+                                   "fetch all of them in one call (jax.device_get of the list or tree that has them), "
+                                   "once every n steps; keep on the device what only the next step needs"};
     if (count > 1 && takes_elements(adviser, piece))
         remedy = "fetch the array once (jax.device_get), and take its elements of what that returns";
     for (enum way way = 0; way < WAYS && count > 1; way++) {
@@ -425,9 +443,10 @@ static const char *say_who(const struct ids_adviser *adviser, const struct ids_p
             adviser->report, " (most: %s%s%s, %s of it%s; one of %zu culprits)", ids_say_name(adviser, culprit, NULL),
             where ? ", " : "", where ? ids_say_place(adviser, where) : "",
             ids_say_share(adviser, piece->most_ps, piece->time_ps), say_next(adviser, piece), piece->culprits);
-    const char *lines = piece->scope == IDS_REMEDY_OF_CULPRIT && is_of_program(adviser, piece->most)
-                            ? ids_lines_in_words(adviser->analysis->trace, piece->most, adviser->report)
-                            : "";
+    const char *lines =
+        piece->scope == IDS_REMEDY_OF_CULPRIT && is_of_program(adviser, piece->most)
+            ? ids_lines_in_words(adviser->analysis->trace, &adviser->analysis->ledger, piece->most, adviser->report)
+            : "";
     const char *siblings = ids_siblings_in_words(adviser->analysis->trace, &adviser->pieces, piece,
                                                  adviser->pieces.time_ps, adviser->report);
     return culprit

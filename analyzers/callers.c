@@ -151,19 +151,15 @@ static int most_first(const void *a, const void *b) {
     return (left->text > right->text) - (left->text < right->text);
 }
 
-enum counted { CALLERS, OWN_LINES };
-
-/* Of a function that calls itself, whoever called it first is meant, and the line on which it does. */
-static int find(const struct tree *tree, uint64_t function, int of_others, enum counted counted,
-                struct callers *callers) {
+/* Of a function that calls itself, whoever called it first is meant. */
+static int find(const struct tree *tree, uint64_t function, int of_others, struct callers *callers) {
     const struct ids_trace *trace = tree->trace;
     struct ids_keymap numbers = {0};
     int failed = 0;
     for (size_t s = 0; s < trace->stack_count && !failed; s++) {
         const struct ids_stack *stack = &trace->stacks[s];
         uint32_t outside = stack->outside, caller = outside ? tree->caller[outside - 1] : 0;
-        if (outside && !caller && tree->at[s].function == function)
-            caller = counted == OWN_LINES ? (uint32_t)s + 1 : tree->at[outside - 1].program;
+        if (outside && !caller && tree->at[s].function == function) caller = tree->at[outside - 1].program;
         tree->caller[s] = caller;
         if (caller && stack->self_ps && tree->is_launching[stack->track] != of_others)
             failed = add(callers, &numbers, trace->stacks[caller - 1].text, stack->self_ps);
@@ -172,12 +168,11 @@ static int find(const struct tree *tree, uint64_t function, int of_others, enum 
     return failed;
 }
 
-/* The callers of an entry's function, or its lines, in the threads whose doing it is. */
-static int find_of(const struct tree *tree, const struct ids_ledger_entry *entry, enum counted counted,
-                   struct callers *callers) {
+/* The callers of an entry's function, in the threads whose doing it is. */
+static int find_of(const struct tree *tree, const struct ids_ledger_entry *entry, struct callers *callers) {
     *callers = (struct callers){0};
     uint64_t function = ids_python_function_key(text_of(tree->trace, entry->frame));
-    if (find(tree, function, entry->is_of_other_thread, counted, callers)) return -1;
+    if (find(tree, function, entry->is_of_other_thread, callers)) return -1;
     if (callers->count) qsort(callers->at, callers->count, sizeof *callers->at, most_first);
     return 0;
 }
@@ -220,7 +215,7 @@ const char *ids_callers_in_words(const struct ids_trace *trace, const struct ids
     struct tree tree;
     struct callers callers = {0};
     if (!entry->frame || !trace->stack_count) return "";
-    int failed = tree_init(&tree, trace) || find_of(&tree, entry, CALLERS, &callers);
+    int failed = tree_init(&tree, trace) || find_of(&tree, entry, &callers);
     const char *words = failed ? "" : words_of(trace, entry, &callers, report);
     free(callers.at);
     tree_done(&tree);
@@ -241,7 +236,7 @@ static uint32_t only_caller(const struct tree *tree, const struct ids_ledger_ent
     struct callers callers;
     struct ids_python_frame frame;
     uint32_t only = 0;
-    int failed = find_of(tree, entry, CALLERS, &callers);
+    int failed = find_of(tree, entry, &callers);
     if (!failed && callers.count && callers.at[0].ps > callers.ps / 10 * 9 &&
         ids_python_frame_of(text_of(tree->trace, callers.at[0].text), &frame) &&
         !ids_text_is(frame.function, "<module>"))
@@ -310,18 +305,22 @@ static const char *lines_of(const struct ids_trace *trace, const struct callers 
     return ids_report_text(report, ", lines %s", said);
 }
 
-const char *ids_lines_in_words(const struct ids_trace *trace, const struct ids_ledger_entry *entry,
-                               struct ids_report *report) {
-    struct tree tree;
+const char *ids_lines_in_words(const struct ids_trace *trace, const struct ids_ledger *ledger,
+                               const struct ids_ledger_entry *entry, struct ids_report *report) {
     struct callers lines = {0};
     struct ids_python_frame frame;
-    if (!entry->frame || !trace->stack_count) return "";
-    if (!ids_python_frame_of(text_of(trace, entry->frame), &frame) || ids_text_is(frame.function, "<module>"))
-        return "";
-    int failed = tree_init(&tree, trace) || find_of(&tree, entry, OWN_LINES, &lines);
-    const char *words = failed ? "" : lines_of(trace, &lines, report);
+    if (entry->lines == IDS_NO_LINES || !ids_python_frame_of(text_of(trace, entry->frame), &frame)) return "";
+    if (ids_text_is(frame.function, "<module>")) return "";
+    lines.at = calloc(ledger->line_count + 1, sizeof *lines.at);
+    for (size_t l = 0; lines.at && l < ledger->line_count; l++) {
+        const struct ids_entry_line *line = &ledger->lines[l];
+        if (&ledger->entries[line->entry] != entry) continue;
+        lines.at[lines.count++] = (struct caller){line->frame, line->ps};
+        ids_sum(&lines.ps, line->ps);
+    }
+    if (lines.count) qsort(lines.at, lines.count, sizeof *lines.at, most_first);
+    const char *words = lines_of(trace, &lines, report);
     free(lines.at);
-    tree_done(&tree);
     return words;
 }
 
@@ -369,7 +368,7 @@ int ids_callers_list(const struct ids_analysis *analysis, struct ids_report *rep
     int failed = tree_init(&tree, analysis->trace);
     for (size_t i = 0; i < count && table->row_count < MOST_ROWS && !failed; i++) {
         struct callers callers;
-        failed = find_of(&tree, order[i], CALLERS, &callers);
+        failed = find_of(&tree, order[i], &callers);
         if (!failed) list_callers(analysis, order[i], &callers, report, table);
         free(callers.at);
     }

@@ -22,10 +22,10 @@ const char *ids_callers_in_words(const struct ids_trace *trace, const struct ids
 const char *ids_siblings_in_words(const struct ids_trace *trace, const struct ids_pieces *pieces,
                                   const struct ids_piece *piece, int64_t whole_ps, struct ids_report *report);
 
-/* ", lines 14 (56.1 %) and 13 (43.2 %)", of those in which the function's time is; "" where one has nearly all of it,
- * of a module's own code, each of whose lines is a culprit, and as above. */
-const char *ids_lines_in_words(const struct ids_trace *trace, const struct ids_ledger_entry *entry,
-                               struct ids_report *report);
+/* ", lines 14 (56.1 %) and 13 (43.2 %)", of those in which samples saw the function in the entry's own intervals; ""
+ * where one has nearly all of them, of a module's own code, each of whose lines is a culprit, and as above. */
+const char *ids_lines_in_words(const struct ids_trace *trace, const struct ids_ledger *ledger,
+                               const struct ids_ledger_entry *entry, struct ids_report *report);
 
 /* The table `callers`. 0, or -1 when memory ran out. */
 int ids_callers_list(const struct ids_analysis *analysis, struct ids_report *report);

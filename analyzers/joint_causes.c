@@ -12,8 +12,9 @@ struct part {
 };
 
 /* What one function of the program has, of the accounts of `kinds`. */
-enum { KINDS = 4 };
-static const enum ids_account kinds[KINDS] = {IDS_HOST_SYNC, IDS_HOST_PYTHON, IDS_HOST_DISPATCH, IDS_DEVICE_QUEUE};
+enum { KINDS = 5 };
+static const enum ids_account kinds[KINDS] = {IDS_HOST_SYNC, IDS_HOST_PYTHON, IDS_HOST_DISPATCH, IDS_DEVICE_QUEUE,
+                                              IDS_HOST_STAGING};
 struct function {
     struct part parts[KINDS];
     uint32_t number; /* among joint causes, 0: it is none */
@@ -30,10 +31,21 @@ static int kind_of(const struct ids_analysis *analysis, size_t decider, const st
         };
         if (!ids_remedy_is_fewer_launches(&about)) return -1;
     }
+    if (entry->account == IDS_HOST_STAGING && !ids_fetches_one_by_one(analysis, entry)) return -1;
     for (int k = 0; k < KINDS; k++) {
         if (kinds[k] == (enum ids_account)entry->account) return k;
     }
     return -1;
+}
+
+int ids_fetches_one_by_one(const struct ids_analysis *analysis, const struct ids_ledger_entry *entry) {
+    enum { A_STEP = 20, WITHOUT_STEPS = 100 };
+    uint64_t steps = analysis->steps.count, devices = analysis->busy_count;
+    const char *culprit = entry->culprit ? ids_strings_z(&analysis->ledger.texts, entry->culprit) : NULL;
+    if (entry->account == IDS_HOST_SYNC ? !ids_remedy_takes_values(culprit)
+                                        : entry->account != IDS_HOST_STAGING || !ids_remedy_is_fetch(culprit))
+        return 0;
+    return entry->intervals >= (steps ? A_STEP * steps : WITHOUT_STEPS) * devices;
 }
 
 /* Several times in each step, on each device; without steps as often as advice must rest on. */

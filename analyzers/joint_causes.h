@@ -1,5 +1,5 @@
 /* joint_causes.h - functions of the program that hold the device up in several ways at once: they launch many small
- * programs, and wait for each.
+ * programs, and wait for each; or they fetch many values, one after the other.
  *
  * The ledger books the time of such a function to several accounts, each of which is a piece of advice. Who mends the
  * function wins all of it. Only what comes several times a step belongs together: a loop over small programs, and not
@@ -19,6 +19,9 @@ struct ids_joint_causes {
 /* Looks at the pieces of accounts and of culprits. 0, or -1 when memory ran out. */
 int ids_joint_causes_find(const struct ids_analysis *analysis, const struct ids_pieces *pieces,
                           struct ids_joint_causes *joint);
+
+/* Values are fetched there twenty times a step, or more: that could be one call. */
+int ids_fetches_one_by_one(const struct ids_analysis *analysis, const struct ids_ledger_entry *entry);
 
 /* The entry that is to blame for a share: of a wait for a peer, what that one did meanwhile. */
 static inline uint32_t ids_share_cause(const struct ids_ledger *ledger, const struct ids_entry_share *share) {

@@ -58,6 +58,29 @@ static inline int ids_gap_is_turn(const struct ids_gap *gap, int64_t front) {
            front - gap->seen <= gap->calls;
 }
 
+/* How many calls of all there were from one call of a name to the next, where that is always as many: a turn. */
+struct ids_rhythm {
+    struct ids_gap gap;
+    int64_t calls, covered; /* in a turn; in such turns */
+};
+
+static inline void ids_rhythm_call(struct ids_rhythm *rhythm, int64_t all) {
+    struct ids_gap *gap = &rhythm->gap;
+    ids_gap_call(gap, all);
+    if (gap->times < IDS_GAP_TIMES) return;
+    if (gap->calls == rhythm->calls) {
+        rhythm->covered += gap->calls;
+    } else if (gap->times * gap->calls > rhythm->covered) {
+        rhythm->calls = gap->calls;
+        rhythm->covered = gap->times * gap->calls;
+    }
+}
+
+/* Most of all calls came in such turns. */
+static inline int ids_rhythm_is_of(const struct ids_rhythm *rhythm, int64_t all) {
+    return rhythm->calls > 1 && rhythm->covered > all / 2;
+}
+
 /* Another one's step; `front` counts the steps of who is in front. */
 static inline void ids_turn_step(struct ids_turn *turn, int64_t front) {
     turn->length = turn->seen == front ? turn->length + 1 : 1;

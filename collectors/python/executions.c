@@ -16,10 +16,12 @@
  * that is called less takes it over when the one in front is over (turns.h): it initialised, and its calls are many and
  * short. What evaluates by its name is called more often than what trains, and yet is not the loop: it waits for ten
  * times as long. A function that comes after as many of its calls each time is called once in a turn of the loop, as
- * what applies the gradients that several calls make; windows hold whole turns.
+ * what applies the gradients that several calls make; windows hold whole turns. Several functions may have one name, as
+ * ops of jax for several types: together they are what --step-executable can name.
  *
  * Functions beside these, jax's own or those that --step-executable does not name, are followed for the number of their
- * calls alone: where the program ends without a window, they say whose calls could be its steps.
+ * calls alone: where the program ends without a window, they say whose calls could be its steps, those first that come
+ * once in as many calls each time. Where the one in front is such an op, one beside it may be called once in a turn.
  *
  * The callback gives the GIL away, above all where it opens or ends a window, which takes milliseconds. What other
  * threads call meanwhile is part of the step that begins, and is not counted: else steps would pass that the window has
@@ -41,7 +43,7 @@
 /* Functions that are followed, dead ones too. More are not counted; the table stays at most half full. */
 enum { FUNCTIONS = 8192, FOLLOWED_MAX = FUNCTIONS / 2, COSTS = 256, COSTS_AT_FIRST = 64 };
 enum { BESIDE_MAX = FOLLOWED_MAX / 2 }; /* room is left for the program's own */
-enum { KINDS = 4096, INTERRUPTED = 2 };
+enum { KINDS = 4096, NAMES = 4096, INTERRUPTED = 2 };
 
 typedef void *(*vectorcall)(void *callable, void *const *arguments, size_t count_and_flag, void *keywords);
 typedef int (*step)(void *callable, int64_t number);
@@ -69,8 +71,10 @@ static struct {
     void *callable;
     int64_t calls;
     int kind; /* -1: none */
+    int name; /* -1: none */
     int is_called, evaluates;
     int is_beside; /* its calls are no steps */
+    int is_op;     /* a function of jax's own */
     int64_t last_ns;
     struct ids_turn turn;
     struct ids_gap gap;
@@ -81,7 +85,13 @@ static struct {
     int is_apart;
 } kinds[KINDS];
 
-static int64_t beside_first_ns, beside_last_ns;
+/* Of all functions of a name. */
+static struct {
+    struct ids_gap gap;       /* by calls of the one in front */
+    struct ids_rhythm rhythm; /* of those beside, by calls of all that are */
+} names[NAMES];
+
+static int64_t beside_first_ns, beside_last_ns, beside_calls;
 static int beside;
 static regex_t chosen;
 static int has_chosen;
@@ -98,6 +108,8 @@ IDS_AGENT_API void ids_count_states(void *attribute, void *const objects[2], voi
 IDS_AGENT_API int ids_count_follow(void *callable, int kind);
 IDS_AGENT_API int ids_count_beside(void *callable);
 IDS_AGENT_API int64_t ids_count_calls_beside(void *callable, int *ret_is_late);
+IDS_AGENT_API void ids_count_name(void *callable, int name, int is_op);
+IDS_AGENT_API int64_t ids_count_every(int name);
 IDS_AGENT_API int64_t ids_count_reached(void);
 IDS_AGENT_API int ids_count_choose(const char *pattern);
 IDS_AGENT_API int ids_count_is_chosen(const char *name);
@@ -155,7 +167,8 @@ int ids_count_follow(void *callable, int kind) {
     }
     functions[at].kind = kind >= 0 && kind < KINDS ? kind : -1;
     functions[at].calls = functions[at].kind < 0 || kinds[kind].is_apart ? 0 : kinds[kind].most;
-    functions[at].is_called = functions[at].evaluates = functions[at].is_beside = 0;
+    functions[at].is_called = functions[at].evaluates = functions[at].is_beside = functions[at].is_op = 0;
+    functions[at].name = -1;
     functions[at].turn = (struct ids_turn){0};
     functions[at].gap = (struct ids_gap){0};
     return 1;
@@ -170,6 +183,20 @@ int ids_count_beside(void *callable) {
     functions[at].is_beside = 1;
     functions[at].last_ns = 0;
     return 1;
+}
+
+/* One that is followed, or beside; functions of one name have one number. */
+void ids_count_name(void *callable, int name, int is_op) {
+    size_t at = place_of(callable);
+    if (!functions[at].callable) return;
+    functions[at].name = name < NAMES ? name : -1;
+    functions[at].is_op = is_op;
+}
+
+/* With which one of so many calls of functions beside the steps those of that name come; 0: in no turn. */
+int64_t ids_count_every(int name) {
+    if (name < 0 || name >= NAMES || !ids_rhythm_is_of(&names[name].rhythm, beside_calls)) return 0;
+    return names[name].rhythm.calls;
 }
 
 /* 0 where it is none. *ret_is_late: the last one came in the later half of the time between the first call of such
@@ -232,6 +259,7 @@ static void note_turn(size_t at, int64_t now_ns) {
         if (functions[at].turn.length == IDS_TURN_STEPS) functions[at].turn.from_ns = now_ns;
     }
     ids_gap_call(&functions[at].gap, front_calls);
+    if (functions[at].name >= 0) ids_gap_call(&names[functions[at].name].gap, front_calls);
 }
 
 /* Whether it evaluates, and what is in front does not. */
@@ -272,22 +300,41 @@ void *ids_count_front(void) {
     return front < FUNCTIONS ? functions[front].callable : NULL;
 }
 
+static int has_name_of_front(size_t at) {
+    return functions[at].name >= 0 && functions[at].name == functions[front].name;
+}
+
+/* Of all functions of its name, which is how it is chosen; of one that has the name of the one in front, its own. */
+static const struct ids_gap *gap_of(size_t at) {
+    return functions[at].name < 0 || has_name_of_front(at) ? &functions[at].gap : &names[functions[at].name].gap;
+}
+
+/* Of two that come once in a turn: not the one that no pattern tells from what is in front, the one that comes more
+ * often, and the one whose name was known first. */
+static int is_better_turn(size_t at, size_t than) {
+    if (than == FUNCTIONS) return 1;
+    if (has_name_of_front(at) != has_name_of_front(than)) return has_name_of_front(than);
+    if (gap_of(at)->calls != gap_of(than)->calls) return gap_of(at)->calls < gap_of(than)->calls;
+    return functions[at].name < functions[than].name;
+}
+
 /* The function of which a call comes with each `*ret_every`-th of the one in front; NULL: there is none. */
 void *ids_count_turn(int64_t *ret_every) {
     once_a_turn = FUNCTIONS;
     for (size_t at = 0; front < FUNCTIONS && at < FUNCTIONS; at++) {
-        if (!functions[at].callable || is_in_front(at) || !ids_gap_is_turn(&functions[at].gap, front_calls)) continue;
-        if (once_a_turn < FUNCTIONS && functions[at].gap.calls >= *ret_every) continue;
-        once_a_turn = at;
-        *ret_every = functions[at].gap.calls;
+        if (!functions[at].callable || is_in_front(at) || !ids_gap_is_turn(gap_of(at), front_calls)) continue;
+        if (functions[at].is_beside && !functions[front].is_op) continue;
+        if (is_better_turn(at, once_a_turn)) once_a_turn = at;
     }
-    return once_a_turn < FUNCTIONS ? functions[once_a_turn].callable : NULL;
+    if (once_a_turn == FUNCTIONS) return NULL;
+    *ret_every = gap_of(once_a_turn)->calls;
+    return functions[once_a_turn].callable;
 }
 
 /* Which of the steps of a turn it comes with: the rest of their numbers. Of the function that ids_count_turn found. */
 int64_t ids_count_turn_place(void) {
     if (once_a_turn == FUNCTIONS) return -1;
-    const struct ids_gap *gap = &functions[once_a_turn].gap;
+    const struct ids_gap *gap = gap_of(once_a_turn);
     int64_t number = furthest - (front_calls - gap->seen);
     return number < 0 ? -1 : number % gap->calls;
 }
@@ -298,12 +345,12 @@ static void tell_turn(void) {
     enum { LOOK_AGAIN = 64 };
     static int64_t looked = -LOOK_AGAIN;
     int64_t every = 0;
-    int is_known = once_a_turn < FUNCTIONS && ids_gap_is_turn(&functions[once_a_turn].gap, front_calls);
+    int is_known = once_a_turn < FUNCTIONS && ids_gap_is_turn(gap_of(once_a_turn), front_calls);
     if (!is_known && front_calls - looked >= LOOK_AGAIN) {
         looked = front_calls;
         is_known = ids_count_turn(&every) != NULL;
     }
-    const struct ids_gap *gap = is_known ? &functions[once_a_turn].gap : NULL;
+    const struct ids_gap *gap = is_known ? gap_of(once_a_turn) : NULL;
     if (gap && gap->calls > IDS_GAP_MEASURED) gap = NULL;
     ids_agent_in_turn(gap ? gap->calls : 0, gap ? front_calls - gap->seen : 0);
 }
@@ -379,6 +426,11 @@ int64_t ids_count_cost(void) {
 static void count_beside(size_t at) {
     if (is_clean && !asks_python()) return;
     functions[at].calls++;
+    beside_calls++;
+    if (functions[at].name >= 0) {
+        ids_gap_call(&names[functions[at].name].gap, front_calls);
+        ids_rhythm_call(&names[functions[at].name].rhythm, beside_calls);
+    }
     functions[at].last_ns = beside_last_ns = ids_monotonic_ns();
     if (!beside_first_ns) beside_first_ns = beside_last_ns;
 }

@@ -16,6 +16,7 @@ int ids_booking_make_room(struct ids_booking *booking, struct ids_error *err) {
     booking->strip = malloc(sizeof *booking->strip);
     if (!booking->of_op || !booking->of_event_name || !booking->of_idle_name || !booking->of_turn || !booking->strip)
         return ids_no_memory(err);
+    if (ids_seen_lines_init(&booking->seen_lines, trace)) return ids_no_memory(err);
     return ids_sweep_room_new(booking->analysis, &booking->room, err);
 }
 
@@ -27,6 +28,7 @@ void ids_booking_leave_room(struct ids_booking *booking) {
     free(booking->of_idle_name);
     free(booking->of_turn);
     ids_turn_sums_done(&booking->own_turn_sums);
+    ids_seen_lines_done(&booking->seen_lines);
     free(booking->strip);
     booking->host_time = NULL;
     booking->room = NULL;
@@ -144,6 +146,9 @@ static inline int book_entry(struct ids_booking *booking, const struct ids_ledge
         booking->ledger->both_ways_ps[booking->device] += ps;
     own->time_ps[interval->known] += ps;
     own->intervals += intervals;
+    if (booking->ledger->entries[interval->entry].lines != IDS_NO_LINES &&
+        ids_seen_lines_add(&booking->seen_lines, booking->ledger, booking->busy->device->host, interval))
+        return -1;
     if (interval->account == IDS_DEVICE_QUEUE) note_queued(booking, interval);
     if (interval->account == IDS_HOST_PYTHON) note_behind(booking, ps, own);
     if (length_ps > own->longest_ps) set_longest(booking, interval, own);
@@ -204,7 +209,7 @@ static void put_turn(struct ids_ledger_interval *pending, const struct ids_found
 }
 
 /* Whether the block can be counted by its sums: no entry comes next to itself, and no turn of it is looked at for
- * itself: as the longest of the gap or of its account, or at the end of a cell of the strip. */
+ * itself: as the longest of the gap or of its account, at the end of a cell of the strip, or for its lines. */
 static int is_countable(const struct ids_booking *booking, const struct ids_timeline *timeline, size_t first,
                         const struct ids_turn_block *block) {
     if (block->longest_ps > booking->gap_part_ps) return 0;
@@ -214,6 +219,7 @@ static int is_countable(const struct ids_booking *booking, const struct ids_time
     for (uint32_t i = 0; i < block->count; i++) {
         const struct ids_found_entry found = booking->of_turn[block->at[i].doing];
         if (!found.number || block->longest_ps > booking->least_of[found.account]) return 0;
+        if (booking->ledger->entries[found.number - 1].lines != IDS_NO_LINES) return 0;
         for (uint32_t other = 0; other < i; other++)
             if (booking->of_turn[block->at[other].doing].number == found.number) return 0;
     }

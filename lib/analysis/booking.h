@@ -11,6 +11,7 @@
 #include "lib/analysis/host_time.h"
 #include "lib/analysis/meetings.h"
 #include "lib/analysis/past.h"
+#include "lib/analysis/seen_lines.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/analysis/strip.h"
 #include "lib/analysis/turn_sums.h"
@@ -62,8 +63,9 @@ struct ids_booking {
     struct ids_found_entry *of_turn; /* by doing, of those that are told as they are (ids_is_told_as_it_is) */
     struct ids_turn_sums own_turn_sums, *shared_turn_sums, /* of programs' own threads; shared ones: NULL for none */
         *turn_sums;                                        /* that of the host of the device that is swept */
-    struct ids_busy *busy;                                 /* the device that is swept */
-    uint32_t device;                                       /* its index in analysis->busy */
+    struct ids_seen_lines seen_lines;
+    struct ids_busy *busy; /* the device that is swept */
+    uint32_t device;       /* its index in analysis->busy */
     const struct ids_device_steps *steps;
     size_t place;                       /* in them: the first one that ends behind what is looked at */
     uint32_t step;                      /* its index of analysis->steps.at */

@@ -126,6 +126,10 @@ static int take_entries(struct ids_booking *whole, struct part *part, uint32_t *
             return -1;
         whole->own[number].longest_ps = entry->longest_ps;
     }
+    for (size_t l = 0; l < part->ledger.line_count; l++) {
+        const struct ids_entry_line *line = &part->ledger.lines[l];
+        if (ids_ledger_add_line(ledger, numbers[line->entry], line->frame, line->ps)) return -1;
+    }
     for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
         const struct ids_ledger_longest *longest = &part->ledger.longest[a];
         for (size_t i = 0; i < longest->count; i++) {

@@ -232,6 +232,15 @@ static int tell_beside_staging(const struct division *division, struct ids_idle_
     return 0;
 }
 
+/* It sleeps again and again: whoever its sleeps end with is what it sleeps for. What merely runs beside it may be
+ * anything. */
+static int is_polled_for(struct ids_host_threads *threads, uint32_t waiting, uint32_t other, int *ret_failed) {
+    const struct ids_waking *waking;
+    double score;
+    *ret_failed = ids_wakers_find(&threads->wakers, threads->waits, waiting, &waking);
+    return !*ret_failed && ids_waking_by(&threads->wakers, waking, other, &score) == IDS_WAKES_LIKELY;
+}
+
 /* The thread waits for a lock: the culprit is what another thread of the program does meanwhile. A wait for input
  * stays input, whatever the thread that fills the queue does. If the waiting thread is in a function of the program
  * and the other one is not, the wait itself is all that is known. */
@@ -243,8 +252,13 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
     int is_gil = waiting->waits == IDS_WAITS_FOR_GIL;
     /* What it called has ended, or does nothing before it has the lock: a sleep is not to blame. */
     int is_after_call = is_gil && waiting->account == IDS_HOST_PYTHON && waiting->called != IDS_NONE;
-    enum ids_manner manner = is_gil ? IDS_AS_HAVING_GIL : IDS_AS_AWAITED,
-                    alone = is_after_call ? IDS_AS_LACKING_GIL : IDS_AS_IT_IS;
+    const int polls = !is_gil && ids_doing_sleeps(trace, number);
+    enum ids_manner manner = is_gil  ? IDS_AS_HAVING_GIL
+                             : polls ? IDS_AS_POLLED
+                                     : IDS_AS_AWAITED,
+                    alone = is_after_call ? IDS_AS_LACKING_GIL
+                            : polls       ? IDS_AS_POLLING
+                                          : IDS_AS_IT_IS;
     while (from_ps < to_ps) {
         struct ids_other_doing other;
         if (ids_host_threads_beside(&time->threads, division->host, own, is_gil ? IDS_NO_DOING : number, from_ps, to_ps,
@@ -255,6 +269,9 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
         if (is_usual && ids_host_threads_usual_holder(&time->threads, own, &other.doing)) return ids_no_memory(err);
         int is_better = other.doing != IDS_NO_DOING &&
                         (trace->doings[other.doing].caller != IDS_NONE || waiting->caller == IDS_NONE);
+        int failed = 0;
+        if (polls && is_better) is_better = is_polled_for(&time->threads, number, other.doing, &failed);
+        if (failed) return ids_no_memory(err);
         struct ids_idle_part part = {
             .from_ps = from_ps,
             .to_ps = other.until_ps,

@@ -1,6 +1,7 @@
 #include "lib/analysis/idle_names.h"
 
 #include "lib/analysis/unrecorded_work.h"
+#include "lib/model/doings.h"
 #include "lib/model/python_frame.h"
 #include "lib/model/told_files.h"
 
@@ -175,18 +176,21 @@ static struct ids_text in_call(struct ids_idle_names *names, struct ids_text whe
 /* Percent of a function's time. Who reads of less than that as "in" looks in the one call for what the line does. */
 enum { NEARLY_ALL = 80 };
 
+static struct ids_text where_at(struct ids_idle_names *names, const struct ids_sampled_place *place) {
+    const struct ids_doing *doing = &names->trace->doings[place->doing];
+    struct ids_text line = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON && !doing->launches);
+    if (place->is_most && doing->called != IDS_NONE)
+        return in_call(names, line, doing->called, place->percent < NEARLY_ALL ? "mostly in" : "in");
+    return in_largest(names, line, doing->called, place->percent);
+}
+
 /* Of the program's function around a doing, which its culprit names where it is Python itself. */
 static struct ids_text where_of(struct ids_idle_names *names, uint32_t number) {
     const struct ids_doing *doing = &names->trace->doings[number];
     struct ids_text *known = &names->where[number];
     if (known->at) return *known;
-    const struct ids_sampled_places *sampled = &names->sampled;
-    if (sampled->best) doing = &names->trace->doings[sampled->best[number]];
-    *known = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON && !doing->launches);
-    if (sampled->best && sampled->is_most[number] && doing->called != IDS_NONE)
-        *known = in_call(names, *known, doing->called, sampled->percent[number] < NEARLY_ALL ? "mostly in" : "in");
-    else if (sampled->best)
-        *known = in_largest(names, *known, doing->called, sampled->percent[number]);
+    *known = names->sampled.own ? where_at(names, &names->sampled.own[number])
+                                : line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON && !doing->launches);
     return *known;
 }
 
@@ -194,9 +198,10 @@ static struct ids_text where_of(struct ids_idle_names *names, uint32_t number) {
 static struct ids_text where_awaited(struct ids_idle_names *names, uint32_t number) {
     const struct ids_doing *doing = &names->trace->doings[number];
     const struct ids_sampled_places *sampled = &names->sampled;
-    uint32_t called = sampled->best ? names->trace->doings[sampled->best[number]].called : IDS_NONE;
+    if (!sampled->whole) return where_of(names, number);
+    uint32_t called = names->trace->doings[sampled->whole[number].doing].called;
     if (called == IDS_NONE || !ids_python_waits_for_thread(text_of(names->trace, called)))
-        return where_of(names, number);
+        return where_at(names, &sampled->whole[number]);
     struct ids_text where = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON);
     return doing->called == IDS_NONE ? where : in_call(names, where, doing->called, "in");
 }
@@ -204,7 +209,8 @@ static struct ids_text where_awaited(struct ids_idle_names *names, uint32_t numb
 /* Of another thread that has Python's lock: nowhere where it sleeps or waits, which is done without the lock. */
 static struct ids_text where_having_gil(struct ids_idle_names *names, uint32_t number) {
     const struct ids_sampled_places *sampled = &names->sampled;
-    if (!sampled->best || sampled->awake[number] == sampled->best[number]) return where_of(names, number);
+    if (!sampled->whole) return where_of(names, number);
+    if (sampled->awake[number] == sampled->whole[number].doing) return where_at(names, &sampled->whole[number]);
     const struct ids_doing *doing = &names->trace->doings[sampled->awake[number]];
     struct ids_text where = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON);
     return doing->called == IDS_NONE ? where : in_call(names, where, doing->called, "in");
@@ -323,11 +329,13 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
             launched = launched_by(trace, doing);
         *ret_where = is_price ? line_of(names, doing->caller, 0) : where_of(names, number);
         /* What shows the function's place is what was seen there, and not on another of its lines. */
-        uint32_t shown = manner == IDS_AS_IT_IS && names->sampled.best ? names->sampled.best[number] : number;
+        uint32_t shown = manner == IDS_AS_IT_IS && names->sampled.own ? names->sampled.own[number].doing : number;
         *ret_recorded = text_of(trace, trace->doings[shown].name);
         if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
         if (manner == IDS_AS_COMPUTING) *ret_where = joined(names, *ret_where, IDS_COMPUTING);
         if (manner == IDS_AS_AWAITED) *ret_where = joined(names, where_awaited(names, number), IDS_AWAITED);
+        if (manner == IDS_AS_POLLED) *ret_where = joined(names, where_awaited(names, number), IDS_POLLED);
+        if (manner == IDS_AS_POLLING) *ret_where = joined(names, *ret_where, IDS_POLLING);
         if (manner == IDS_AS_HAVING_GIL) *ret_where = joined(names, where_having_gil(names, number), IDS_HAVING_GIL);
         if (manner == IDS_AS_LACKING_GIL) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_LACKING_GIL);
         if (manner == IDS_AS_CALLED_BACK) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_CALLED_BACK);
@@ -359,11 +367,11 @@ struct ids_text ids_idle_name_line(struct ids_idle_names *names, uint32_t name) 
  * own. */
 static int is_errand(const struct ids_idle_names *names, uint32_t number, const struct ids_doing *doing) {
     enum { LEAST = 20 };
-    const struct ids_sampled_places *sampled = &names->sampled;
+    const struct ids_sampled_place *own = names->sampled.own ? &names->sampled.own[number] : NULL;
     if (doing->waits) return 1;
-    if (!sampled->best || doing->called == IDS_NONE || names->trace->names[doing->called].launched) return 0;
+    if (!own || doing->called == IDS_NONE || names->trace->names[doing->called].launched) return 0;
     if (ids_python_frame_launches(text_of(names->trace, doing->called))) return 0; /* however long it takes to */
-    return sampled->is_most[number] || sampled->percent[number] >= LEAST;
+    return own->is_most || own->percent >= LEAST;
 }
 
 struct ids_text ids_idle_name_function(struct ids_idle_names *names, enum ids_account account, uint32_t name) {
@@ -372,7 +380,7 @@ struct ids_text ids_idle_name_function(struct ids_idle_names *names, enum ids_ac
     uint32_t number = (name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS, manner = (name - IDS_NAMES_OF_DOINGS) % IDS_MANNERS;
     if (manner != IDS_AS_IT_IS && manner != IDS_AS_CALL) return nobody;
     const struct ids_trace *trace = names->trace;
-    const struct ids_doing *doing = &trace->doings[names->sampled.best ? names->sampled.best[number] : number];
+    const struct ids_doing *doing = &trace->doings[names->sampled.own ? names->sampled.own[number].doing : number];
     struct ids_python_frame frame;
     if (account == IDS_HOST_PYTHON && is_errand(names, number, doing)) return nobody;
     if (doing->caller == IDS_NONE || !ids_python_frame_of(text_of(trace, doing->caller), &frame)) return nobody;
@@ -393,8 +401,18 @@ uint32_t ids_idle_name_frame(const struct ids_idle_names *names, uint32_t name, 
     if (name < IDS_NAMES_OF_DOINGS || name >= ids_name_of_module(names, 0)) return 0;
     uint32_t manner = (name - IDS_NAMES_OF_DOINGS) % IDS_MANNERS;
     const struct ids_doing *doing = &names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS];
-    *ret_is_other = manner == IDS_AS_AWAITED || manner == IDS_AS_HAVING_GIL;
+    *ret_is_other = manner == IDS_AS_AWAITED || manner == IDS_AS_POLLED || manner == IDS_AS_HAVING_GIL;
     return doing->caller == IDS_NONE ? 0 : names->trace->names[doing->caller].text;
+}
+
+enum ids_lines ids_idle_name_lines(const struct ids_idle_names *names, uint32_t name, uint64_t *ret_function) {
+    uint8_t is_other;
+    uint32_t frame = ids_idle_name_frame(names, name, &is_other);
+    if (!frame || !ids_idle_name_is_sampled(names, name)) return IDS_NO_LINES;
+    uint32_t number = (name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS;
+    *ret_function = ids_python_function_key(ids_strings_text(&names->trace->strings, frame));
+    if (is_other || !names->sampled.own || !names->sampled.own[number].is_part) return IDS_ALL_LINES;
+    return ids_doing_sleeps(names->trace, number) ? IDS_LINES_ASLEEP : IDS_LINES_AWAKE;
 }
 
 int ids_idle_name_is_guess(const struct ids_idle_names *names, uint32_t name) {

@@ -6,6 +6,7 @@
 #ifndef IDS_LIB_ANALYSIS_IDLE_NAMES_H
 #define IDS_LIB_ANALYSIS_IDLE_NAMES_H
 
+#include "lib/analysis/ledger.h"
 #include "lib/analysis/sampled_places.h"
 #include "lib/base/arena.h"
 #include "lib/model/account.h"
@@ -25,6 +26,8 @@
 #define IDS_COMPUTING "on the host"
 #define IDS_CALLED_BACK "in a callback"
 #define IDS_AWAITED "in another thread"
+#define IDS_POLLED "polled for " IDS_AWAITED
+#define IDS_POLLING "again and again"
 #define IDS_HAVING_GIL "which has Python's lock"
 #define IDS_LACKING_GIL "waiting for Python's lock"
 
@@ -44,9 +47,10 @@ int ids_idle_names_lend(const struct ids_idle_names *names, struct ids_idle_name
 
 enum { IDS_NAME_OF_NOBODY, IDS_NAME_OF_EARLIER_WORK, IDS_NAME_OF_GRAPH_WORK, IDS_NAMES_OF_DOINGS };
 /* A doing as it is, as the call of a runtime, as one that is held up, as an op that computes on the host, as called
- * back by a program, as what it calls and what waits there, as that of another thread which is waited for, or which has
- * Python's lock, as one that waits for that lock, whatever it called, and as what makes a stream wait for work from
- * before the recording. */
+ * back by a program, as what it calls and what waits there, as that of another thread which is waited for, or for which
+ * a thread polls, as the sleep again and again of one that does, as that of another thread which has Python's lock, as
+ * one that waits for that lock, whatever it called, and as what makes a stream wait for work from before the
+ * recording. */
 enum ids_manner {
     IDS_AS_IT_IS,
     IDS_AS_CALL,
@@ -55,6 +59,8 @@ enum ids_manner {
     IDS_AS_CALLED_BACK,
     IDS_AS_CALLED,
     IDS_AS_AWAITED,
+    IDS_AS_POLLED,
+    IDS_AS_POLLING,
     IDS_AS_HAVING_GIL,
     IDS_AS_LACKING_GIL,
     IDS_AS_BEHIND_EARLIER,
@@ -81,6 +87,8 @@ struct ids_text ids_idle_name_function(struct ids_idle_names *names, enum ids_ac
 /* The frame of the program that did it, or called what did: a text of the trace, 0 unknown; and whether that is another
  * thread's, which is waited for. */
 uint32_t ids_idle_name_frame(const struct ids_idle_names *names, uint32_t name, uint8_t *ret_is_other);
+/* Which lines of that frame's function are its own, and the function's key; none where samples saw none. */
+enum ids_lines ids_idle_name_lines(const struct ids_idle_names *names, uint32_t name, uint64_t *ret_function);
 /* Whether no sample saw who called it: the place is where other calls of the same were seen. */
 int ids_idle_name_is_guess(const struct ids_idle_names *names, uint32_t name);
 /* Whether the culprit or its place is a function of the program that is known from sampled stacks. */

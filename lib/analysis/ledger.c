@@ -54,6 +54,19 @@ int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account,
     return (int64_t)ledger->entry_count - 1;
 }
 
+int ids_ledger_add_line(struct ids_ledger *ledger, uint32_t entry, uint32_t frame, int64_t ps) {
+    uint64_t *number = ids_keymap_at(&ledger->line_numbers, (uint64_t)entry << 32 | frame);
+    if (!number) return -1;
+    if (!*number) {
+        struct ids_entry_line *fresh = IDS_PUSH(ledger->lines, ledger->line_count, ledger->line_room);
+        if (!fresh) return -1;
+        *fresh = (struct ids_entry_line){.entry = entry, .frame = frame};
+        *number = ledger->line_count;
+    }
+    ids_sum(&ledger->lines[*number - 1].ps, ps);
+    return 0;
+}
+
 void ids_ledger_entry_note_op(struct ids_ledger_entry *entry, const struct ids_trace *trace, uint32_t op) {
     uint64_t one = entry->op ? trace->ops[entry->op - 1].fingerprint : 0, other = trace->ops[op].fingerprint;
     if (one && other && one != other) entry->is_mixed = 1;
@@ -72,7 +85,7 @@ int ids_ledger_entry_take(struct ids_ledger *ledger, struct ids_ledger_entry *en
     if (other->op) ids_ledger_entry_note_op(entry, trace, other->op - 1);
     entry->is_mixed |= other->is_mixed;
     entry->is_sampled |= other->is_sampled;
-    if (!entry->frame) entry->frame = other->frame;
+    if (!entry->frame) entry->frame = other->frame, entry->lines = other->lines, entry->lines_of = other->lines_of;
     entry->is_of_other_thread |= other->is_of_other_thread;
     entry->intervals += other->intervals;
     for (int known = 0; known < IDS_KNOWN_COUNT; known++) ids_sum(&entry->time_ps[known], other->time_ps[known]);
@@ -94,6 +107,8 @@ void ids_ledger_done(struct ids_ledger *ledger) {
     ids_strings_done(&ledger->texts);
     free(ledger->entries);
     ids_keymap_done(&ledger->entry_numbers);
+    free(ledger->lines);
+    ids_keymap_done(&ledger->line_numbers);
     free(ledger->in_window);
     free(ledger->strips);
     free(ledger->idle);

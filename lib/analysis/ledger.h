@@ -42,6 +42,14 @@ enum ids_device_state {
     IDS_IS_IN_WINDOW = 256,  /* of the device's figures; 0: only a step reaches there */
 };
 
+/* Whose lines are an entry's own, of those of its function that samples saw in its intervals. */
+enum ids_lines {
+    IDS_NO_LINES, /* no samples show its function */
+    IDS_ALL_LINES,
+    IDS_LINES_ASLEEP, /* where it sleeps; what else it does is an entry of its own */
+    IDS_LINES_AWAKE,
+};
+
 /* An account with one culprit. Texts are ids of ids_ledger.texts, 0 none. */
 struct ids_ledger_entry {
     uint8_t account;  /* enum ids_account */
@@ -65,6 +73,8 @@ struct ids_ledger_entry {
                                      * 0: unknown, or what holds that function up */
     uint32_t frame;                 /* of that function, or of the one that waits: a text of the trace, 0 unknown */
     uint8_t is_of_other_thread;     /* that function is another thread's, which is waited for */
+    uint8_t lines;                  /* enum ids_lines */
+    uint64_t lines_of;              /* with these, ids_python_function_key of `frame` */
     uint32_t recorded;              /* of the host's accounts: what was recorded there, as the file calls it */
     uint32_t meanwhile;             /* of device.queue: what the host did for most of the longest interval, "host.sync
                                      * hipMemcpyWithStream" */
@@ -116,6 +126,13 @@ struct ids_ledger {
     struct ids_ledger_entry *entries;
     size_t entry_count, entry_room, count_of[IDS_ACCOUNT_COUNT];
     struct ids_keymap entry_numbers; /* account, culprit, where -> index */
+    /* How long samples saw a line of its function in an entry's intervals, of all devices. */
+    struct ids_entry_line {
+        uint32_t entry, frame; /* a text of the trace */
+        int64_t ps;
+    } * lines;
+    size_t line_count, line_room;
+    struct ids_keymap line_numbers; /* entry and frame -> index + 1 */
     /* By active device (analysis->busy). */
     struct ids_account_times *in_window; /* of the device's window, busy or not */
     struct ids_account_times *idle;      /* of its window, where nothing is booked as activity */
@@ -158,6 +175,8 @@ enum { IDS_LEDGER_ENTRIES = 12000 };
 /* The entry's index; -1 when memory ran out. The texts may be NULL. */
 int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account, struct ids_text culprit,
                             struct ids_text where);
+/* 0, or -1 when memory ran out. */
+int ids_ledger_add_line(struct ids_ledger *ledger, uint32_t entry, uint32_t frame, int64_t ps);
 /* An op whose time the entry is; in any order of ops the entry becomes the same, but for which of equal ones it
  * names. */
 void ids_ledger_entry_note_op(struct ids_ledger_entry *entry, const struct ids_trace *trace, uint32_t op);

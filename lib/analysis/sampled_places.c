@@ -3,17 +3,17 @@
 #include "lib/base/keymap.h"
 #include "lib/base/saturate.h"
 #include "lib/model/account.h"
+#include "lib/model/doings.h"
 #include "lib/model/python_frame.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 void ids_sampled_places_done(struct ids_sampled_places *places) {
-    free(places->best);
+    free(places->own);
+    free(places->whole);
     free(places->awake);
     free(places->call);
-    free(places->is_most);
-    free(places->percent);
     *places = (struct ids_sampled_places){0};
 }
 
@@ -63,14 +63,26 @@ static int is_wait(const struct ids_trace *trace, const struct ids_doing *doing)
 
 struct sums {
     struct ids_keymap of_function, of_place, best; /* times; by function the doing of its longest place, plus one */
+    struct ids_keymap of_part, best_of_part;       /* the same by what it does, and by its sleeps */
     struct ids_keymap awake;                       /* the same of the places where it does not wait */
     struct ids_keymap of_call, longest;            /* the same of calls, by line */
 };
 
-static int keep_longest(const struct ids_trace *trace, const struct sums *sums, struct ids_keymap *longest,
+static uint64_t part_key(const struct ids_trace *trace, uint32_t d) {
+    return ids_key_of(function_key(trace, &trace->doings[d]), 1 + (uint64_t)ids_doing_sleeps(trace, d));
+}
+
+static int add_time(struct ids_keymap *times, uint64_t key, int64_t ps) {
+    uint64_t *time = ids_keymap_at(times, key);
+    if (!time) return -1;
+    *time += (uint64_t)ps;
+    return 0;
+}
+
+static int keep_longest(const struct ids_trace *trace, const struct sums *sums, struct ids_keymap *longest, uint64_t of,
                         uint32_t d) {
     uint64_t function = function_key(trace, &trace->doings[d]), time = 0, most = 0;
-    uint64_t *kept = ids_keymap_at(longest, function);
+    uint64_t *kept = ids_keymap_at(longest, of);
     if (!kept) return -1;
     ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, &trace->doings[d])), &time);
     if (*kept)
@@ -84,17 +96,18 @@ static int add_up(const struct ids_trace *trace, const int64_t *times_ps, struct
         const struct ids_doing *doing = &trace->doings[d];
         if (!is_python(doing)) continue;
         uint64_t function = function_key(trace, doing);
-        uint64_t *whole = ids_keymap_at(&sums->of_function, function);
-        if (!whole) return -1;
-        *whole += (uint64_t)times_ps[d];
-        uint64_t *part = ids_keymap_at(&sums->of_place, ids_key_of(function, place_key(trace, doing)));
-        if (!part) return -1;
-        *part += (uint64_t)times_ps[d];
+        if (add_time(&sums->of_function, function, times_ps[d]) ||
+            add_time(&sums->of_part, part_key(trace, d), times_ps[d]) ||
+            add_time(&sums->of_place, ids_key_of(function, place_key(trace, doing)), times_ps[d]))
+            return -1;
     }
     for (uint32_t d = 0; d < trace->doing_count; d++) {
         if (!is_python(&trace->doings[d])) continue;
-        if (keep_longest(trace, sums, &sums->best, d)) return -1;
-        if (!is_wait(trace, &trace->doings[d]) && keep_longest(trace, sums, &sums->awake, d)) return -1;
+        uint64_t function = function_key(trace, &trace->doings[d]);
+        if (keep_longest(trace, sums, &sums->best, function, d) ||
+            keep_longest(trace, sums, &sums->best_of_part, part_key(trace, d), d))
+            return -1;
+        if (!is_wait(trace, &trace->doings[d]) && keep_longest(trace, sums, &sums->awake, function, d)) return -1;
     }
     return 0;
 }
@@ -112,6 +125,11 @@ static int is_sampled_call(const struct ids_trace *trace, const struct ids_doing
 static int names_function(const struct ids_trace *trace, const struct ids_doing *doing) {
     struct ids_text name = ids_strings_text(&trace->strings, trace->names[doing->around].text);
     return doing->account == IDS_HOST_COMPILE && memchr(name.at, '(', name.length);
+}
+
+/* A sample saw the call that waits: that is what the line says, whatever jax calls its event. */
+static int was_seen(const struct ids_trace *trace, const struct ids_doing *doing) {
+    return doing->account == IDS_HOST_SYNC && trace->names[doing->around].is_sampled;
 }
 
 static uint64_t line_key(const struct ids_trace *trace, const struct ids_doing *doing) {
@@ -138,32 +156,59 @@ static int add_up_calls(const struct ids_trace *trace, const int64_t *times_ps, 
         if (!longest) return -1;
         if (*longest) other = &trace->doings[*longest - 1];
         if (other && names_function(trace, other) && !names_function(trace, doing)) continue;
+        if (other && was_seen(trace, other) && !was_seen(trace, doing)) continue;
         ids_keymap_get(&sums->of_call, call_key(trace, doing), &time);
         if (other) ids_keymap_get(&sums->of_call, call_key(trace, other), &most);
-        if (!other || time > most || (names_function(trace, doing) && !names_function(trace, other))) *longest = d + 1;
+        int is_better = other && ((names_function(trace, doing) && !names_function(trace, other)) ||
+                                  (was_seen(trace, doing) && !was_seen(trace, other)));
+        if (!other || is_better || time > most) *longest = d + 1;
     }
     return 0;
 }
 
 /* --- all of it -------------------------------------------------------------------------------------------------- */
 
+/* The longest place of the function, or of its part: `of` is the key in these maps. */
+static struct ids_sampled_place place_of(const struct ids_trace *trace, const struct sums *sums,
+                                         const struct ids_keymap *times, const struct ids_keymap *longest,
+                                         uint64_t of) {
+    uint64_t best = 0, whole = 0, time = 0;
+    ids_keymap_get(longest, of, &best);
+    ids_keymap_get(times, of, &whole);
+    const struct ids_doing *doing = &trace->doings[best - 1];
+    ids_keymap_get(&sums->of_place, ids_key_of(function_key(trace, doing), place_key(trace, doing)), &time);
+    return (struct ids_sampled_place){.doing = (uint32_t)best - 1,
+                                      .is_most = time > whole / 2,
+                                      .percent = whole ? (uint8_t)(100 * (double)time / (double)whole) : 0};
+}
+
+/* A function that sleeps for nearly all of its time is one that sleeps, and one that hardly does is none; else what it
+ * does besides is mended in another way. */
+static int is_in_parts(const struct ids_trace *trace, const struct sums *sums, uint32_t d) {
+    enum { LEAST = 5 }; /* a fifth */
+    uint64_t whole = 0, part = 0;
+    ids_keymap_get(&sums->of_function, function_key(trace, &trace->doings[d]), &whole);
+    ids_keymap_get(&sums->of_part, part_key(trace, d), &part);
+    return part >= whole / LEAST && whole - part >= whole / LEAST && whole;
+}
+
 static void choose(const struct ids_trace *trace, const struct sums *sums, struct ids_sampled_places *places) {
     for (uint32_t d = 0; d < trace->doing_count; d++) {
         const struct ids_doing *doing = &trace->doings[d];
-        uint64_t best = 0, awake = 0, whole = 0, part = 0;
-        places->best[d] = places->awake[d] = places->call[d] = d;
+        uint64_t best = 0, awake = 0;
+        places->own[d] = places->whole[d] = (struct ids_sampled_place){.doing = d};
+        places->awake[d] = places->call[d] = d;
         if (is_sampled_call(trace, doing) && !names_function(trace, doing) &&
             ids_keymap_get(&sums->longest, line_key(trace, doing), &best))
             places->call[d] = (uint32_t)best - 1;
         if (!is_python(doing)) continue;
         uint64_t function = function_key(trace, doing);
-        ids_keymap_get(&sums->best, function, &best);
-        places->best[d] = (uint32_t)best - 1;
+        places->own[d] = places->whole[d] = place_of(trace, sums, &sums->of_function, &sums->best, function);
+        if (is_in_parts(trace, sums, d)) {
+            places->own[d] = place_of(trace, sums, &sums->of_part, &sums->best_of_part, part_key(trace, d));
+            places->own[d].is_part = 1;
+        }
         if (ids_keymap_get(&sums->awake, function, &awake)) places->awake[d] = (uint32_t)awake - 1;
-        ids_keymap_get(&sums->of_function, function, &whole);
-        ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, &trace->doings[best - 1])), &part);
-        places->is_most[d] = part > whole / 2;
-        places->percent[d] = whole ? (uint8_t)(100 * (double)part / (double)whole) : 0;
     }
 }
 
@@ -176,12 +221,11 @@ int ids_sampled_places_find(struct ids_sampled_places *places, const struct ids_
     if (first == trace->doing_count) return 0;
     struct sums sums = {0};
     int64_t *times_ps = calloc(trace->doing_count, sizeof *times_ps);
-    places->best = calloc(trace->doing_count, sizeof *places->best);
+    places->own = calloc(trace->doing_count, sizeof *places->own);
+    places->whole = calloc(trace->doing_count, sizeof *places->whole);
     places->awake = calloc(trace->doing_count, sizeof *places->awake);
     places->call = calloc(trace->doing_count, sizeof *places->call);
-    places->is_most = calloc(trace->doing_count, sizeof *places->is_most);
-    places->percent = calloc(trace->doing_count, sizeof *places->percent);
-    int failed = !times_ps || !places->best || !places->awake || !places->call || !places->is_most || !places->percent;
+    int failed = !times_ps || !places->own || !places->whole || !places->awake || !places->call;
     if (!failed) sum_times(trace, times_ps);
     failed = failed || add_up(trace, times_ps, &sums) || add_up_calls(trace, times_ps, &sums);
     if (!failed) choose(trace, &sums, places);
@@ -189,6 +233,8 @@ int ids_sampled_places_find(struct ids_sampled_places *places, const struct ids_
     ids_keymap_done(&sums.of_function);
     ids_keymap_done(&sums.of_place);
     ids_keymap_done(&sums.best);
+    ids_keymap_done(&sums.of_part);
+    ids_keymap_done(&sums.best_of_part);
     ids_keymap_done(&sums.awake);
     ids_keymap_done(&sums.of_call);
     ids_keymap_done(&sums.longest);

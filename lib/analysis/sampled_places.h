@@ -12,12 +12,20 @@
 
 #include "lib/model/trace.h"
 
+struct ids_sampled_place {
+    uint32_t doing;  /* whose line and call stand for its function */
+    uint8_t is_most; /* what is called there takes more than half of the function's time */
+    uint8_t percent; /* how much of the function's time that is */
+    uint8_t is_part; /* the function sleeps for a good part of its time, and does not for another one: this is of one of
+                      * the two, which have places of their own */
+};
+
+/* By doing; NULL: nothing is known. */
 struct ids_sampled_places {
-    uint32_t *best;   /* by doing: the doing whose line and call stand for its function; NULL: nothing is known */
-    uint32_t *awake;  /* the same of the places where the function does not wait; NULL as above */
-    uint32_t *call;   /* by doing: the doing whose outermost call stands for those of its line; NULL as above */
-    uint8_t *is_most; /* by doing: what is called there takes more than half of the function's time */
-    uint8_t *percent; /* by doing: how much of the function's time that is */
+    struct ids_sampled_place *own;   /* of a thread for itself */
+    struct ids_sampled_place *whole; /* of one that is waited for: of the whole function, for all of it is waited for */
+    uint32_t *awake;                 /* the doing of the longest place where the function does not wait */
+    uint32_t *call;                  /* the doing whose outermost call stands for those of its line */
 };
 
 /* 0, or -1 when memory ran out; ids_sampled_places_done may be called in both cases. */

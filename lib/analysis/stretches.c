@@ -31,7 +31,11 @@ __attribute__((noinline)) static int find_idle_entry(struct ids_booking *booking
     struct ids_text function = ids_idle_name_function(names, (enum ids_account)part->account, part->name);
     if (!entry->function && function.length)
         entry->function = ids_intern(&booking->ledger->texts, function.at, function.length);
-    if (!entry->frame) entry->frame = ids_idle_name_frame(names, part->name, &entry->is_of_other_thread);
+    if (!entry->frame) {
+        entry->frame = ids_idle_name_frame(names, part->name, &entry->is_of_other_thread);
+        if (ids_account_is_host((enum ids_account)part->account))
+            entry->lines = (uint8_t)ids_idle_name_lines(names, part->name, &entry->lines_of);
+    }
     if (entry->recorded == IDS_NO_TEXT || entry->function == IDS_NO_TEXT) return -1;
     if (where.length || part->account == IDS_HOST_PYTHON)
         entry->is_sampled |= (uint8_t)ids_idle_name_is_sampled(names, part->name);
@@ -296,6 +300,7 @@ int ids_book_device(struct ids_booking *booking, uint32_t index, struct ids_erro
     booking->gap_host = (struct ids_gap_host){0};
     ids_host_time_begin(booking->host_time);
     begin_turn_sums(booking);
+    ids_seen_lines_begin(&booking->seen_lines);
     ids_strip_begin(booking->strip, analysis->start_ps, analysis->end_ps);
     int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
     for (size_t i = 0; i < booking->steps->count; i++) {

@@ -59,7 +59,8 @@ void ids_outcome_unmet(struct ids_outcome_work *outcome);
  * that was chosen; 1 when that is so. */
 int ids_outcome_op_by_op(struct ids_outcome_work *outcome, const struct ids_seen_process *process);
 /* The same file: "--step-executable '^tanh$'", with a --start-step where it needs one: whose calls could be steps,
- * where those that were are too few for a window. NULL: of no function that the process says. */
+ * where those that were are too few for a window; what comes once in a turn of the loop before what was called most.
+ * NULL: of no function that the process says. */
 const char *ids_outcome_by_calls(struct ids_outcome_work *outcome, const struct ids_seen_process *process);
 /* The same file: 1 when a function of --wrap was never found. */
 int ids_outcome_without_wrapped(struct ids_outcome_work *outcome);

@@ -69,14 +69,26 @@ int ids_outcome_without_wrapped(struct ids_outcome_work *outcome) {
     return 1;
 }
 
-const char *ids_outcome_by_calls(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+/* "--step-executable '^tanh$' --start-step 54": so many calls of it there were; NULL: too few for a window. */
+static const char *by_calls_of(struct ids_outcome_work *outcome, const char *name, int length, const char *said) {
     const struct ids_plan *plan = outcome->record->plan;
-    const char *names = ids_seen_fact(process, "op by op"), *said = ids_seen_fact(process, "op calls");
     int64_t calls = said ? strtoll(said, NULL, 10) : 0, start = calls - 1 - plan->steps;
-    if (!names || (said && start < 0)) return NULL;
     const char *from = "";
+    if (said && start < 0) return NULL;
     if (said && start < plan->start_step) from = ids_outcome_text(outcome, " --start-step %lld", (long long)start);
-    return ids_outcome_text(outcome, "--step-executable '^%.*s$'%s", (int)strcspn(names, ","), names, from);
+    return ids_outcome_text(outcome, "--step-executable '^%.*s$'%s", length, name, from);
+}
+
+/* Of what is called once in a turn of the loop: a step is a turn then. */
+static const char *by_turns(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    const char *name = ids_seen_fact(process, "op turn"), *said = ids_seen_fact(process, "op turns");
+    return name && said ? by_calls_of(outcome, name, (int)strlen(name), said) : NULL;
+}
+
+const char *ids_outcome_by_calls(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    const char *names = ids_seen_fact(process, "op by op"), *turns = by_turns(outcome, process);
+    if (turns || !names) return turns;
+    return by_calls_of(outcome, names, (int)strcspn(names, ","), ids_seen_fact(process, "op calls"));
 }
 
 /* The functions that the hook names are what the program called most. */
@@ -98,8 +110,10 @@ int ids_outcome_op_by_op(struct ids_outcome_work *outcome, const struct ids_seen
     const char *by_calls = ids_outcome_by_calls(outcome, process), *by_time = ids_outcome_by_time(outcome);
     ids_outcome_set(
         outcome, "no_steps", ids_outcome_text(outcome, "the program ended without a step: it runs op by op (%s)", ops),
-        by_calls ? ids_outcome_text(outcome, "%s counts the calls of one of these ops as steps; %s goes by time",
-                                    by_calls, by_time)
+        by_calls ? ids_outcome_text(outcome, "%s counts %s; %s goes by time", by_calls,
+                                    by_turns(outcome, process) ? "turns of the loop, with an op that comes once in each"
+                                                               : "the calls of one of these ops as steps",
+                                    by_time)
                  : ids_outcome_text(outcome, "%s goes by time", by_time));
     return 1;
 }

@@ -16,6 +16,11 @@ static enum ids_frame_owner owner_of(struct ids_trace *trace, uint32_t name) {
     return (enum ids_frame_owner)known->frame;
 }
 
+int ids_doing_sleeps(const struct ids_trace *trace, uint32_t doing) {
+    uint32_t called = trace->doings[doing].called;
+    return called != IDS_NONE && ids_python_sleeps(text_of(trace, called));
+}
+
 /* A frame of our hook. It also calls the functions that it replaced; their frames belong to the program. */
 static int is_hook(struct ids_doing doing) {
     return doing.account == IDS_PROFILER && doing.library;
@@ -181,6 +186,13 @@ static int is_builtin_call(const struct ids_trace *trace, struct ids_doing aroun
     return text.length && text.at[0] == '$' && ids_python_frame_of(text, &frame) && !frame.file.length;
 }
 
+/* jax tells of its own that an array's values were taken: a call beside it that needs none, as `max` of the array that
+ * numpy has then, is another one. */
+static int may_take_values(const struct ids_trace *trace, uint32_t event, uint32_t called) {
+    return !ids_text_is(text_of(trace, event), "np.asarray(jax.Array)") ||
+           ids_python_call_needs_values(text_of(trace, called));
+}
+
 static struct ids_doing doing_inside(struct ids_trace *trace, const struct ids_doing_place *place, uint32_t name,
                                      const struct ids_event *event) {
     const struct ids_doing around = trace->doings[place->around];
@@ -323,7 +335,8 @@ int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sa
         return sampled;
     if (exact.account == frames.account && exact.account != IDS_HOST_DISPATCH && !is_outside)
         exact.around = frames.around;
-    else if (exact.account == IDS_HOST_SYNC && is_builtin_call(trace, frames, frames.called))
+    else if (exact.account == IDS_HOST_SYNC && is_builtin_call(trace, frames, frames.called) &&
+             may_take_values(trace, exact.name, frames.called))
         exact.around = frames.called;
     if (exact.caller == IDS_NONE) take_caller(&exact, &frames);
     return ids_doing_number(trace, &exact);

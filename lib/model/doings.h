@@ -26,6 +26,8 @@ struct ids_doing_place {
 int64_t ids_doing_inside(struct ids_trace *trace, const struct ids_doing_place *place, uint32_t name,
                          const struct ids_event *event);
 
+/* The program sleeps there. */
+int ids_doing_sleeps(const struct ids_trace *trace, uint32_t doing);
 /* What a thread does that recorded events show as one doing and sampled stacks as another: the event says what, and
  * since when, the stack says for which function of the program. -1 when memory ran out. */
 int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sampled);

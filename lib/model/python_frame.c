@@ -192,6 +192,14 @@ static int waits_for_thread(struct ids_text name) {
            (ids_text_is(frame.function, "acquire") || ids_text_is(frame.function, "poll"));
 }
 
+int ids_python_sleeps(struct ids_text name) {
+    struct ids_python_frame frame;
+    if (ids_text_is(name, "<built-in function sleep>")) return 1;
+    if (ids_text_ends(name, " (sleeps)")) return 1; /* collectors/common/stacks_plane.c */
+    return ids_text_begins(name, "$") && ids_python_frame_of(name, &frame) && !frame.file.length &&
+           (ids_text_is(frame.function, "sleep") || ids_text_is(frame.function, "nanosleep"));
+}
+
 /* Of what is built in, by the words of the program or by module: "$time sleep", "$self._sock recv_into". */
 static int blocks(struct ids_text name) {
     static const char *const calls[] = {

@@ -51,6 +51,8 @@ int ids_python_is_await(struct ids_text name);
 int ids_python_is_garbage(struct ids_text name);
 /* Of Python's library: a thread waits in it for what another one does, whichever line of it is seen. */
 int ids_python_waits_for_thread(struct ids_text name);
+/* A sleep of the program's own: "$time sleep". */
+int ids_python_sleeps(struct ids_text name);
 /* Of sampled stacks: an event loop waits in its selector. */
 int ids_python_is_selector(struct ids_text name);
 /* ... or goes from one task to the next: "$asyncio/base_events.py:1922 _run_once". */

@@ -3,6 +3,7 @@
 #include "lib/base/saturate.h"
 #include "lib/model/doings.h"
 #include "lib/model/launching_calls.h"
+#include "lib/model/polls.h"
 #include "lib/model/python_frame.h"
 #include "lib/model/sampled_calls.h"
 #include "lib/model/sampled_gaps.h"
@@ -612,7 +613,8 @@ static int join_all(struct ids_trace *trace) {
         }
         struct joining joining = {.trace = trace, .recorded = &trace->tracks[thread].timeline, .sampled = sampled};
         if (join(&joining)) return -1;
-        ids_timeline_done(&sampled->timeline);
+        sampled->seen = sampled->timeline;
+        sampled->timeline = (struct ids_timeline){0};
     }
     return 0;
 }
@@ -620,6 +622,7 @@ static int join_all(struct ids_trace *trace) {
 int ids_sampled_join(struct ids_trace *trace) {
     int failed =
         join_followers(trace) || ids_launching_calls_find(trace) || join_all(trace) || ids_launching_calls_join(trace);
+    failed = failed || ids_polls_find(trace);
     failed = failed || ids_told_files_find(trace);
     return failed ? -1 : 0;
 }

@@ -4,6 +4,7 @@
 #include "lib/base/search.h"
 #include "lib/base/vec.h"
 #include "lib/model/account.h"
+#include "lib/model/doings.h"
 #include "lib/model/python_frame.h"
 
 #include <stdlib.h>
@@ -43,11 +44,13 @@ static struct ids_gap_kind *kind_of(const struct ids_sampled_gaps *gaps, size_t 
     return ids_keymap_get(&gaps->kind_numbers, kind_key(gaps, turn, longer), &number) ? &gaps->kinds[number - 1] : NULL;
 }
 
-/* Who waits for Python's lock waits for another thread: that is another part of the gap than what the function does. */
+/* Who waits for Python's lock waits for another thread: that is another part of the gap than what the function does.
+ * So is its sleeping. */
 static uint64_t function_key(const struct ids_trace *trace, uint32_t doing) {
     if (trace->doings[doing].waits == IDS_WAITS_FOR_GIL) return ids_key_of(doing, 1);
     uint32_t caller = trace->doings[doing].caller;
-    return ids_python_function_key(ids_strings_text(&trace->strings, trace->names[caller].text));
+    uint64_t function = ids_python_function_key(ids_strings_text(&trace->strings, trace->names[caller].text));
+    return ids_doing_sleeps(trace, doing) ? ids_key_of(function, 2) : function;
 }
 
 /* Waits for a core are known to the nanosecond, and who is called back is no part of what the thread did itself. */

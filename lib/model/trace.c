@@ -18,6 +18,7 @@ void ids_trace_free(struct ids_trace *trace) {
     for (size_t i = 0; i < trace->track_count; i++) {
         ids_events_let_go(&trace->tracks[i].events);
         ids_timeline_done(&trace->tracks[i].timeline);
+        ids_timeline_done(&trace->tracks[i].seen);
     }
     free(trace->hosts);
     free(trace->devices);
@@ -100,7 +101,8 @@ void ids_trace_give_back(struct ids_trace *trace, size_t first_device, size_t fi
 void ids_trace_drop_timelines(struct ids_trace *trace) {
     for (size_t t = 0; t < trace->track_count; t++) {
         ids_timeline_done(&trace->tracks[t].timeline);
-        trace->tracks[t].timeline = (struct ids_timeline){0};
+        ids_timeline_done(&trace->tracks[t].seen);
+        trace->tracks[t].timeline = trace->tracks[t].seen = (struct ids_timeline){0};
     }
 }
 

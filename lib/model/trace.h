@@ -144,6 +144,7 @@ struct ids_track {
     uint64_t overlaps;                /* events that overlap another partly: siblings on lanes */
     struct ids_events events;         /* host threads: the kept events */
     struct ids_timeline timeline;     /* host threads: what they did at each moment (doings.h) */
+    struct ids_timeline seen; /* of sampled stacks that became a thread's own: what samples saw, each with its line */
     uint32_t
         works_for;   /* of a thread of a library: track of the program's thread that waits for it, index + 1; 0: none */
     uint32_t thread; /* of a driver's calls (join.c): index + 1 of the track of the same thread that

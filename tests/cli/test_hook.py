@@ -304,6 +304,27 @@ def counts():
     same('in no turn', turn((3000, 'm'), (20, 'mmmmammma'), (30, 'ma'), (9, 'm' * 65 + 'a'), (1, 'mm')), [None] * 3 + [('a', 65)] * 2)
     same('but in a long one: with the last of 3755 calls', library.ids_count_turn_place(), 3754 % 65)
 
+    # Functions of one name are one for a pattern: what has the name of the one in front is told last, and of two of another name each call.
+    library.ids_count_name.argtypes, library.ids_count_name.restype = (ctypes.c_void_p, ctypes.c_int, ctypes.c_int), None
+    library.ids_count_beside.argtypes = [ctypes.c_void_p]
+
+    def named(letters, is_op, beside=''):
+        """What turn() says, of functions that bear their letter in small as a name."""
+        known = {}
+        for letter in letters:
+            if letter not in known:
+                known[letter] = (700 + len(made)) << 12
+                made.append(known[letter])
+                (library.ids_count_beside if letter in beside else library.ids_count_follow)(known[letter], *() if letter in beside else (-1,))
+                library.ids_count_name(known[letter], ord(letter.lower()), is_op)
+            library.ids_count_call(known[letter], None, 0, None)
+        every = ctypes.c_int64()
+        function = library.ids_count_turn(every)
+        return function and ({at: letter for letter, at in known.items()}.get(function), every.value)
+    same('the name of the one in front is told by its own calls', named('mmmM' * 1300, 0), ('M', 3))
+    same('but after another name', named('nnnNo' * 1400, 0), ('o', 3))
+    same('two of a name, each once', named('pppqQ' * 1500, 0), None)
+
     # What initialises is called more often, and is over when the loop has run for longer without it; but that takes a second.
     def played(letters, evaluates=''):
         """The steps that these calls begin, as letters; a pause of a second for each dot."""
@@ -347,6 +368,20 @@ def counts():
     same('calls beside the steps, and whether they go on in the later half of the time',
          [(library.ids_count_calls_beside(function, is_late), is_late.value) for function in beside + [over['u']]], [(9, 0), (2, 1), (3, 1), (0, 0), (0, 0)])
     same('they are no steps', (steps, library.ids_count_reached()), ([], reached))
+    turning = {letter: (950 + n) << 12 for n, letter in enumerate('vwxyY')}
+    library.ids_count_every.restype = ctypes.c_int64
+    for letter, function in turning.items():
+        library.ids_count_beside(function)
+        library.ids_count_name(function, 200 + ord(letter.lower()), 1)
+
+    def every():
+        return [library.ids_count_every(200 + ord(letter)) for letter in 'vwxy']
+    for letter in 'vw' * 300 + 'v' + 'wxwvyY' * 20:
+        library.ids_count_call(turning[letter], None, 0, None)
+    same('with which of all calls beside those of a name come: what comes once in a turn for most of them', every(), [2, 2, 0, 0])
+    for letter in 'wxwvyY' * 600:
+        library.ids_count_call(turning[letter], None, 0, None)
+    same('the turn is another one then, in which two of a name come one after the other', every(), [6, 0, 6, 0])
     library.ids_count_follow(beside[0], -1)
     same('an address that is another function now', library.ids_count_calls_beside(beside[0], is_late), 0)
     for function in (library.ids_count_choose, library.ids_count_is_chosen):
@@ -415,6 +450,8 @@ def counts():
     library.ids_count_call(over['u'], None, 0, None)
     same('a child of which a thread forks then counts on', forked, [1])
     meanwhile[:] = []
+    same('what is beside a function of the program is no turn of it', named('rrrs' * 4500, 0, 's'), None)
+    same('but beside an op of jax', named('ttttu' * 3600, 1, 'u'), ('u', 4))
     library.ids_count_end()
 
 

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
@@ -133,6 +134,28 @@ def check_line_of_evidence():
     check([line.split()[-2:] for line in lines[1:]] == 5 * [['$./train.py:14', 'log']], 'the line of the place', lines)
 
 
+def check_lines_of_block():
+    """The host has turns enough that blocks of them are counted by their sums, and lines of those count too: log and pack by turns, log
+    on line 13 for 6 turns of 8us, then on 14 for 800 of 100ns: 48 and 80us."""
+    lines = ['idsprof-mini 1', 'host h', 'plane /device:GPU:0', 'line 1 "Stream #1(Kernel)"']
+    starts = [2 * i for i in range(6)] + [300, 2300]
+    lines += [f'{start}us 1us k correlation_id={i + 1}' for i, start in enumerate(starts)] + ['plane /host:CPU', 'line 100 python', '0us 2301us train step_num=1']
+    for i, start in enumerate(starts):
+        lines += [f'{start}us 200ns PjitFunction(step)', f'{start}us 100ns k correlation_id={i + 1}']
+    lines += ['plane /host:idsprof.stacks sampling_period_ns=100', 'line 100 python/4559']
+    at = 11000
+    for turn in range(1612):
+        line, function, length = (30, 'pack', 100) if turn % 2 else (13, 'log', 8000) if turn < 12 else (14, 'log', 100)
+        lines.append(f'{at}ns {length}ns "$./train.py:{line} {function}"')
+        at += length
+    lines.append(f'{at}ns 2300us "$./train.py:40 main"')
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, 'block.mini')
+        path.write_text('\n'.join(lines) + '\n')
+        advice = ' '.join(run(path).stdout.split())
+    check('log (train.py:14), lines 14 (62.5 %) and 13 (37.5 %) - move it' in advice, 'lines of blocks', advice[advice.find('WHAT TO DO'):])
+
+
 def check_refused():
     for arguments, words in ((('--by', 'host'), "invalid value 'host'"), (('--by', 'step', '--section', 'ops'), '--section ledger'),
                              (('--by', 'step', '--explain', 'host.python'), 'exclude each other'),
@@ -152,6 +175,7 @@ check_zeros()
 check_python()
 check_known()
 check_line_of_evidence()
+check_lines_of_block()
 check_hosts(SOURCE / "testdata" / "mini" / "steps_not_in_common.mini")
 check_refused()
 for failure in failures:

@@ -137,6 +137,28 @@ for i in range(40):
 ''')
 
 
+TURNS = ROOT / 'turns.py'           # op by op: 6 times matmul and tanh and once a sum in a turn; and a function of the name of another
+TURNS.write_text('''import jax, jax.numpy as jnp, sys
+def same(x):
+    return x + 1
+def other():
+    def same(x):
+        return x * 2
+    return same
+one, two = jax.jit(same), jax.jit(other())
+w, x = jnp.ones((64, 64)), jnp.ones((64, 64)) / 64
+for i in range(60):
+    if sys.argv[1] == 'ops':
+        for _ in range(6):
+            w = jnp.tanh(jnp.matmul(w, x))
+        w.sum().block_until_ready()
+    else:
+        two(one(one(one(x)))).block_until_ready()
+        jnp.sin(x).block_until_ready()
+print(bool(jnp.isfinite(w).all()))
+''')
+
+
 def steps_of_report(run):
     text = re.sub(r'\s+', ' ', live.idsprof('report', run.folder).stdout)
     found = re.search(r'(\d+) steps \(each a call of ([\w<>]+), (\d+)\W(\d+)', text)
@@ -182,6 +204,26 @@ def eager():
     check('op by op: the report counts alike', steps_of_report(run) == ('tanh', 4, 20, 23), steps_of_report(run))
     run = capture(['-s', 5, '-k', 2], 12, 'annotate')
     check('a loop of a jitted function says nothing of ops', 'op by op' not in run.err and 'op by op' not in run.facts(), run.facts())
+
+
+def turns():
+    """What is proposed counts turns of the loop, where an op comes once in each; and where the steps are calls of another one, that is said."""
+    def program(kind):
+        path = ROOT / ('turns_%s.py' % kind)
+        path.write_text(TURNS.read_text().replace('sys.argv[1]', repr(kind)))
+        return path
+    ops = program('ops')
+    run = capture(['-s', 20, '-k', 4], program=ops)
+    then = re.search(r"--step-executable '(\^\w+\$)' counts turns of the loop", run.line('next'))
+    check('turns: what comes once in each is proposed', then and then[1] not in ('^matmul$', '^tanh$') and 'matmul' in run.line('missed'), run.err)
+    run = capture(['-s', 20, '-k', 4, '--step-executable', then[1] if then else 'none'], program=ops)
+    check('turns: these are the steps', steps_of_report(run) == (then and then[1][1:-1], 4, 20, 23) and 'comes with' not in run.line('caught'), run.err)
+    run = capture(['-s', 30, '-k', 4, '--step-executable', '^tanh$'], program=ops)
+    words = r"executions of tanh; %s comes with one of 6: --step-executable '%s' counts turns" % (then[1][1:-1], then[1]) if then else 'none'
+    check('turns: six calls of the op are one', words in re.sub(r'\s+', ' ', run.line('caught')), run.err)
+    run = capture(['-s', 60, '-k', 4, '--step-executable', '^same$'], program=program('names'))
+    check('turns: one that has the same name is not proposed', 'executions of same' in run.line('caught') and "'^same$' counts" not in run.err, run.err)
+    check('turns: nor by the report', "'^same$' counts" not in live.idsprof('report', run.folder).stdout)
 
 
 def made_anew():
@@ -258,7 +300,7 @@ def called_more_often():
     check('four calls a turn: whole turns', 'apply comes with one of 4 steps (the 4 that are measured are 1 turn)' in words, (run.err, words[:600]))
 
 
-CASES = [called_more_often, pmap, anew, partial, eager, around, made_anew, disagreement, server, threads]
+CASES = [called_more_often, pmap, anew, partial, eager, turns, around, made_anew, disagreement, server, threads]
 
 
 def main():

@@ -254,6 +254,26 @@ START_TEST(test_never_reached) {
     facts[1].value = "5"; /* no window of five that a sixth one ends */
     find_outcome("python", "x.py");
     ck_assert_str_eq(outcome.remedy, "again, with --start-step 0: it has few steps");
+    struct ids_seen_text turns[] = {
+        facts[0], facts[1], {.key = "op turn", .value = "_reduce_sum"}, {.key = "op turns", .value = "40"}};
+    process.facts = turns;
+    process.fact_count = 4; /* what comes once in a turn is proposed before what is called most */
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.remedy,
+                     "again, with --step-executable '^_reduce_sum$' --start-step 34, which is called more often");
+    turns[3].value = "5"; /* where a window of it fits in */
+    turns[1].value = "200";
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.remedy, "again, with --step-executable '^tanh$', which is called more often");
+    turns[3].value = "400";
+    process.reached = process.number = -1;
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.missed, "the program ended without a step: it runs op by op (tanh, matmul)");
+    ck_assert_str_eq(outcome.remedy,
+                     "--step-executable '^_reduce_sum$' counts turns of the loop, with an op that comes once in each; "
+                     "--delay 10s --duration 2s goes by time");
+    process.facts = facts;
+    process.fact_count = 2;
     facts[1].value = "200";
     process.reached = process.number = 37; /* it has steps enough of its own */
     find_outcome("python", "x.py");

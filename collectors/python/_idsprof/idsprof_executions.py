@@ -108,6 +108,7 @@ class Executions:
         self.names = {}                 # address -> name
         self.beside = {}                # the same of functions that are no steps
         self.kinds = {}                 # (name, file, line) -> number
+        self.numbers = {}               # name -> number
         self.annotation = None          # of the step that runs, in a window, and the thread that it runs on
         self.annotation_thread = 0
         self.has_said = self.has_said_turn = False
@@ -138,6 +139,8 @@ class Executions:
         self.counts = ctypes.PyDLL(library._name)       # called with the GIL held, which is the lock of the counts
         self.counts.ids_count_follow.argtypes = ctypes.c_void_p, ctypes.c_int
         self.counts.ids_count_beside.argtypes = ctypes.c_void_p,
+        self.counts.ids_count_name.argtypes = ctypes.c_void_p, ctypes.c_int, ctypes.c_int
+        self.counts.ids_count_every.restype = ctypes.c_int64
         self.counts.ids_count_choose.argtypes = self.counts.ids_count_is_chosen.argtypes = ctypes.c_char_p,
         self.counts.ids_count_calls_beside.argtypes = ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)
         self.counts.ids_count_calls_beside.restype = self.counts.ids_count_reached.restype = ctypes.c_int64
@@ -205,6 +208,9 @@ class Executions:
             self.pointer(function).value = self.counted
         else:
             self.missed += 1
+            return
+        if id(function) in self.names or id(function) in self.beside:
+            self.counts.ids_count_name(id(function), self.numbers.setdefault(name, len(self.numbers)), is_of_jax(getattr(function, '__wrapped__', None)))
 
     def step(self, function, number):
         """From ids_count_call: `function` is about to be called, as the first one for the number-th time. 0: it is none. Only where a
@@ -257,8 +263,9 @@ class Executions:
     def say_turn(self):
         """A loop may call the function several times in a turn, as to add gradients up: whose call comes with each n-th of them."""
         every = ctypes.c_int64(0)
-        name = self.names.get(self.library.ids_count_turn(every))
-        if name and not self.has_said_turn:
+        turn, front = self.library.ids_count_turn(every), self.names.get(self.library.ids_count_front())
+        name = self.names.get(turn) or self.beside.get(turn)
+        if name and name != front and not self.has_said_turn:       # a pattern tells functions by their names
             self.has_said_turn = True
             self.agent.say('turn function', name)
             self.agent.say('turn steps', every.value)
@@ -285,12 +292,31 @@ class Executions:
         return sorted(((name, count) for name, count in calls.items() if count > reached and name in late and
                        name not in CONSTANTS and (self.pattern or not name.startswith('_'))), key=lambda item: -item[1])[:OPS_SHOWN]
 
+    def once_a_turn(self):
+        """Of what is called beside the steps, (name, calls) of what comes once in the longest turn; a name that people know before one of
+        jax's own. None: nothing comes in turns."""
+        calls, is_late, longest = {}, ctypes.c_int(), {}
+        for address, name in self.beside.items():
+            calls[name] = calls.get(name, 0) + self.counts.ids_count_calls_beside(address, is_late)
+        for name in calls:
+            every = self.counts.ids_count_every(self.numbers.get(name, -1))
+            if every and name not in CONSTANTS and calls[name] > self.counts.ids_count_reached():
+                longest[name] = every, not name.startswith('_')
+        name = max(longest, key=longest.get, default=None)
+        return name and (name, calls[name])
+
     def say_called_more(self):
         """For words about windows that did not open."""
-        found = self.called_more()
+        found, turn = self.called_more(), self.once_a_turn()
         if found:
-            self.agent.say('op by op', ', '.join(name for name, _ in found))
+            shown = [name for name, _ in found]
+            if turn and turn[0] not in shown:
+                shown.append(turn[0])
+            self.agent.say('op by op', ', '.join(shown))
             self.agent.say('op calls', found[0][1])
+        if turn:
+            self.agent.say('op turn', turn[0])
+            self.agent.say('op turns', turn[1])
 
     def cost(self):
         """What counting took outside of windows, for a person: the median, because another thread that takes the GIL meanwhile is no
