@@ -118,18 +118,6 @@ static int by_track(const void *a, const void *b) {
     return (left->when_ps > right->when_ps) - (left->when_ps < right->when_ps);
 }
 
-size_t ids_trace_first_sample(const struct ids_trace *trace, uint32_t track) {
-    size_t low = 0, high = trace->sample_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (trace->samples[middle].track < track)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Those of the track, of all samples by track. */
 static void find_samples(struct joining *joining) {
     const struct ids_trace *trace = joining->trace;

@@ -201,3 +201,15 @@ int ids_sampling_kept_for(const struct ids_trace *trace, uint32_t host, int64_t 
     }
     return 0;
 }
+
+size_t ids_trace_first_sample(const struct ids_trace *trace, uint32_t track) {
+    size_t low = 0, high = trace->sample_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (trace->samples[middle].track < track)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -575,7 +575,7 @@ int ids_plane_is_sampled(struct ids_text plane_name);
 static inline const struct ids_sampling *ids_sampling_of(const struct ids_trace *trace, const struct ids_track *track) {
     return track->sampling ? &trace->samplings[track->sampling - 1] : NULL;
 }
-/* Where a track's samples begin, which stand in the order of tracks once these are joined (lib/model/sampled.c). */
+/* Where a track's samples begin, which stand in the order of tracks once these are joined (lib/model/sampled.h). */
 size_t ids_trace_first_sample(const struct ids_trace *trace, uint32_t track);
 /* Whether idsprof kept the window for that step: what made it slow is no part of opening the window. */
 int ids_sampling_kept_for(const struct ids_trace *trace, uint32_t host, int64_t number);

@@ -60,8 +60,10 @@ def main():
              [4, 1] if name == 'cuda1_torch' else [12, 3])
     torch = report('cuda1_torch')
     same('a batch of 256 x 512 floats a step', int(value(torch, 'transfers.h2d_bytes')), 3 * 256 * 512 * 4)
-    first = next(piece for piece in torch['advice'] if piece.get('account'))
-    same('what is said first', (first['account'], first['culprit'], first['where']), ('host.python', 'load', 'torch_small.py:11, mostly in time.sleep'))
+    pieces = [(piece['account'], piece['culprit'], piece['where']) for piece in torch['advice'] if piece.get('account')]
+    same('launching takes longest, then what load does', pieces[:3], [('host.dispatch', 'train_step', 'torch_small.py:17, in backward'),
+         ('host.python', 'load', 'torch_small.py:11, in time.sleep'), ('host.python', 'load', 'torch_small.py:12, in torch.randn')])
+    same('the sleep of 2 ms a step', [2.0 <= 1000 * float(piece['saves']) < 2.2 for piece in torch['advice'] if piece.get('where') == pieces[1][2]], [True])
     read = [piece for piece in report('cuda1_jax')['advice'] if piece.get('culprit') == 'float']
     same("float(), with what the client's threads fetch for it, and what begins late behind it", [list(piece['accounts']) for piece in read],
          [['host.sync', 'host.staging', 'device.queue']])
