@@ -76,8 +76,12 @@ int ids_cells_called(const char *path, char called[IDS_CELL_CALLED]) {
     return cell != NULL;
 }
 
-void ids_cells_forget(void) {
+void ids_cells_forked(void) {
     static const pthread_mutex_t free_mutex = PTHREAD_MUTEX_INITIALIZER;
+    if (!pthread_mutex_trylock(&using)) {
+        pthread_mutex_unlock(&using);
+        return;
+    }
     using = free_mutex;
-    memset(&cells, 0, sizeof cells); /* what they hold is the parent's */
+    memset(&cells, 0, sizeof cells); /* in the middle of a change: left as it lies */
 }

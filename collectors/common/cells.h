@@ -15,7 +15,7 @@ void ids_cells_add(const char *path, const char *called, const char *text);
 char *ids_cells_text(const char *path, size_t *ret_length);
 /* 1, or 0: the path is no cell's. */
 int ids_cells_called(const char *path, char called[IDS_CELL_CALLED]);
-/* In the child of a fork, where a thread that is not there may have been adding one. */
-void ids_cells_forget(void);
+/* In the child of a fork: the cells are those of the parent, but for a thread that is not there and was adding one. */
+void ids_cells_forked(void);
 
 #endif

@@ -319,7 +319,7 @@ void ids_stacks_forked(void) {
     if (stacks.bell >= 0) close(stacks.bell);
     stacks.bell = -1;
     ids_spells_forget();
-    ids_cells_forget();
+    ids_cells_forked();
     ids_thread_waits_done();
     ids_thread_clocks_done();
     /* What was sampled is the parent's; it may have been in the middle of a change, so it is left as it lies. */
