@@ -312,7 +312,8 @@ const char *ids_lines_in_words(const struct ids_trace *trace, const struct ids_l
     if (entry->lines == IDS_NO_LINES || !ids_python_frame_of(text_of(trace, entry->frame), &frame)) return "";
     if (ids_text_is(frame.function, "<module>")) return "";
     lines.at = calloc(ledger->line_count + 1, sizeof *lines.at);
-    for (size_t l = 0; lines.at && l < ledger->line_count; l++) {
+    if (!lines.at) return "";
+    for (size_t l = 0; l < ledger->line_count; l++) {
         const struct ids_entry_line *line = &ledger->lines[l];
         if (&ledger->entries[line->entry] != entry) continue;
         lines.at[lines.count++] = (struct caller){line->frame, line->ps};

@@ -572,12 +572,13 @@ static const struct sentence {
       "zlib, input and output), or less often", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, has_no_core, "The program could go on, has no core, and the device waits",
      {"let fewer threads and processes run beside it, or give it more cores", NULL, NULL, NULL}},
-    {IDS_HOST_PYTHON, is_polled, "The program sleeps again and again until another thread is done, and the device waits",
+    {IDS_HOST_PYTHON, is_polled,
+     "The program sleeps again and again until another thread is done, and the device waits",
      {"make that cheaper, or let it work further ahead; and wait for it itself (result(), get(), Event.wait), which "
       "ends at once", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, is_polling, "The program sleeps again and again, and the device waits",
-     {"wait for what it sleeps for itself (result(), get(), Event.wait), which ends at once; where that is nothing, take "
-      "the sleeps out of the loop", NULL, NULL, NULL}},
+     {"wait for what it sleeps for itself (result(), get(), Event.wait), which ends at once; where that is nothing, "
+      "take the sleeps out of the loop", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, is_awaited, "The device waits for Python, which waits for another thread",
      {"do less there while it has what is waited for (a lock, an item), or let it work further ahead", NULL, NULL,
       NULL}},
