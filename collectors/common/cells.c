@@ -1,6 +1,7 @@
 #include "collectors/common/cells.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct cell {
 };
 
 static pthread_mutex_t using = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int is_changing;
 static struct {
     struct cell at[CELLS]; /* a ring; those without a path are free */
     size_t count;          /* of all that were added */
@@ -55,7 +57,9 @@ void ids_cells_add(const char *path, const char *called, const char *text) {
         return;
     }
     pthread_mutex_lock(&using);
+    atomic_store(&is_changing, 1);
     add(&added);
+    atomic_store(&is_changing, 0);
     pthread_mutex_unlock(&using);
 }
 
@@ -78,10 +82,6 @@ int ids_cells_called(const char *path, char called[IDS_CELL_CALLED]) {
 
 void ids_cells_forked(void) {
     static const pthread_mutex_t free_mutex = PTHREAD_MUTEX_INITIALIZER;
-    if (!pthread_mutex_trylock(&using)) {
-        pthread_mutex_unlock(&using);
-        return;
-    }
     using = free_mutex;
-    memset(&cells, 0, sizeof cells); /* in the middle of a change: left as it lies */
+    if (atomic_exchange(&is_changing, 0)) memset(&cells, 0, sizeof cells); /* in its middle: left as it lies */
 }
