@@ -233,7 +233,7 @@ static int tell_beside_staging(const struct division *division, struct ids_idle_
 }
 
 /* It sleeps again and again: whoever its sleeps end with is what it sleeps for. What merely runs beside it may be
- * anything. */
+ * anything. Asked just behind ids_host_threads_beside, of the same thread. */
 static int is_polled_for(struct ids_host_threads *threads, uint32_t waiting, uint32_t other, int *ret_failed) {
     const struct ids_waking *waking;
     double score;

@@ -213,9 +213,9 @@ static void look_at_run(struct looking *looking, const struct ids_side_run *run,
 /* Programs of which the time is less than this part of both sides' do not make them alike. Nor do ops, which small
  * programs share by chance, of less than that part of one side's. */
 #define LEAST_IN_COMMON 0.05
-/* ... and the part of a run's time in a program that has other ops in another run of its side. */
-#define LEAST_OF_OTHER_OPS 0.1
 #define LEAST_OPS_IN_COMMON 0.5
+/* Runs of a side are of two programs where one that takes this part of a run's time has other ops in the other. */
+#define LEAST_OF_OTHER_OPS 0.1
 
 struct programs {
     size_t both, changed, only_a, only_b;
