@@ -1,5 +1,6 @@
 #include "lib/analysis/host_threads.h"
 
+#include "lib/analysis/pacemaker.h"
 #include "lib/base/keymap.h"
 #include "lib/base/saturate.h"
 #include "lib/model/doings.h"
@@ -204,6 +205,7 @@ static int find_waking(struct ids_host_threads *threads, uint32_t own, uint32_t 
 /* What is known of one that another thread may wait for. */
 struct beside {
     uint32_t doing;
+    size_t thread; /* of `python` */
     int is_asleep;
     double score;
 };
@@ -216,32 +218,18 @@ static int is_better(const struct ids_trace *trace, const struct beside *one, co
     return tells_more(trace, &trace->doings[one->doing], &trace->doings[than->doing]);
 }
 
-/* Threads that wait one for the other, from the one that was asked about on; each is asked once. */
-enum { MOST_LINKS = 8 };
-struct chain {
-    uint32_t host, tracks[MOST_LINKS];
-    int count;
-};
-
-static int is_in_chain(const struct chain *chain, uint32_t track) {
-    for (int i = 0; i < chain->count; i++) {
-        if (chain->tracks[i] == track) return 1;
-    }
-    return 0;
-}
-
 static int find_beside(struct ids_host_threads *threads, uint32_t own, uint32_t waiting, int64_t from_ps,
-                       struct chain *chain, struct ids_other_doing *ret_other);
+                       struct ids_chain *chain, struct ids_other_doing *ret_other);
 
 /* Whoever ends the waits waits itself, for a thread that nobody else would hold up: what that one does is waited
  * for. */
 static int find_behind(struct ids_host_threads *threads, uint32_t own, uint32_t waiting, int64_t from_ps,
-                       struct chain *chain, struct ids_other_doing *ret_other) {
+                       struct ids_chain *chain, struct ids_other_doing *ret_other) {
     const struct ids_trace *trace = threads->trace;
-    for (size_t p = 0; p < threads->python_count && chain->count < MOST_LINKS; p++) {
+    for (size_t p = 0; p < threads->python_count && chain->count < IDS_MOST_LINKS; p++) {
         const struct ids_waking *waking; /* until others are asked for */
         if (find_waking(threads, own, waiting, &waking)) return -1;
-        if (!ids_waking_is_by_thread(waking, p) || is_in_chain(chain, threads->python[p])) continue;
+        if (!ids_waking_is_by_thread(waking, p) || ids_is_in_chain(chain, threads->python[p])) continue;
         const struct ids_timeline *timeline = &trace->tracks[threads->python[p]].timeline;
         size_t i = ids_timeline_find(timeline, from_ps);
         uint32_t doing = i == SIZE_MAX ? IDS_NO_DOING : ids_doing_with_core(trace, timeline, i);
@@ -253,17 +241,46 @@ static int find_behind(struct ids_host_threads *threads, uint32_t own, uint32_t 
         if (behind.doing == IDS_NO_DOING) continue;
         ret_other->doing = behind.doing;
         ret_other->count = behind.count;
+        if (find_waking(threads, own, waiting, &waking)) return -1;
+        ret_other->score = ids_waking_score(waking);
         return 0;
     }
     return 0;
 }
 
+/* Threads that sleep in one function of the program. */
+struct pool {
+    uint32_t doing;
+    int count; /* -1: others sleep in another one */
+};
+
+static void add_to_pool(const struct ids_host_threads *threads, uint32_t doing, struct pool *pool) {
+    if (threads->trace->doings[doing].caller == IDS_NONE || pool->count < 0) return;
+    if (!pool->count) pool->doing = doing;
+    pool->count = ids_host_threads_are_of_function(threads, pool->doing, doing) ? pool->count + 1 : -1;
+}
+
+/* Of a stage that waits itself for the one before it: what that one does at the moment. */
+static int find_pacemaker(struct ids_host_threads *threads, const struct ids_chain *chain, int64_t from_ps,
+                          struct beside *best) {
+    const struct ids_trace *trace = threads->trace;
+    size_t pacemaker;
+    if (ids_pacemaker_find(&threads->wakers, chain, best->thread, &pacemaker)) return -1;
+    const struct ids_timeline *timeline = &trace->tracks[threads->python[pacemaker]].timeline;
+    size_t i = pacemaker == best->thread ? SIZE_MAX : ids_timeline_find(timeline, from_ps);
+    if (i == SIZE_MAX) return 0;
+    uint32_t doing = ids_doing_with_core(trace, timeline, i);
+    if (ids_may_hold_up(trace, doing, IDS_WAITS_FOR_LOCK)) best->doing = doing;
+    return 0;
+}
+
 static int find_beside(struct ids_host_threads *threads, uint32_t own, uint32_t waiting, int64_t from_ps,
-                       struct chain *chain, struct ids_other_doing *ret_other) {
+                       struct ids_chain *chain, struct ids_other_doing *ret_other) {
     const struct ids_trace *trace = threads->trace;
     const enum ids_waits waits = waiting == IDS_NO_DOING ? IDS_WAITS_FOR_GIL : IDS_WAITS_FOR_LOCK;
     const struct ids_waking *waking;
     struct beside best = {.doing = IDS_NO_DOING};
+    struct pool pool = {.doing = IDS_NO_DOING};
     int is_likely = 0, are_several = 0;
     if (find_waking(threads, own, waiting, &waking)) return -1;
     for (size_t p = 0; p < threads->python_count; p++) {
@@ -274,30 +291,38 @@ static int find_beside(struct ids_host_threads *threads, uint32_t own, uint32_t 
         if (i + 1 < timeline->count && timeline->from_ps[i + 1] < ret_other->until_ps)
             ret_other->until_ps = timeline->from_ps[i + 1];
         if (i == SIZE_MAX) continue;
-        struct beside one = {.doing = waking ? ids_doing_with_core(trace, timeline, i) : timeline->doing[i]};
+        struct beside one = {.thread = p,
+                             .doing = waking ? ids_doing_with_core(trace, timeline, i) : timeline->doing[i]};
         if (!ids_may_hold_up(trace, one.doing, waits)) continue;
         enum ids_wakes wakes =
             waking ? ids_waking_by(&threads->wakers, waking, one.doing, &one.score) : IDS_WAKES_MAYBE;
-        ret_other->is_unknown |= wakes == IDS_WAKES_NEVER;
-        if (wakes == IDS_WAKES_NEVER) continue;
+        if (wakes == IDS_WAKES_IN_POOL) add_to_pool(threads, one.doing, &pool);
+        if (wakes == IDS_WAKES_NEVER || wakes == IDS_WAKES_IN_POOL) {
+            ret_other->is_unknown = 1;
+            continue;
+        }
         one.is_asleep = waking && ids_is_asleep(trace, one.doing);
         ret_other->count++;
         is_likely |= wakes == IDS_WAKES_LIKELY;
         are_several |= best.doing != IDS_NO_DOING && !ids_host_threads_are_of_function(threads, best.doing, one.doing);
         if (is_better(trace, &one, &best)) best = one;
     }
+    if (is_likely) ret_other->score = best.score;
+    if (is_likely && find_pacemaker(threads, chain, from_ps, &best)) return -1;
     /* Of several that sleep, which it is would be a guess. */
     int is_guess = are_several && !is_likely && best.is_asleep;
     if (!is_guess) ret_other->doing = best.doing;
     if (waking && best.doing == IDS_NO_DOING && find_behind(threads, own, waiting, from_ps, chain, ret_other))
         return -1;
+    const int is_pool = ret_other->doing == IDS_NO_DOING && !is_guess && pool.count > 0;
     ret_other->is_unknown = ret_other->doing == IDS_NO_DOING && (is_guess || ret_other->is_unknown);
+    if (is_pool) ret_other->doing = pool.doing;
     return 0;
 }
 
 int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_timeline *own,
                             uint32_t waiting, int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other) {
-    struct chain chain = {.host = host, .tracks = {track_of(threads, own)}, .count = 1};
+    struct ids_chain chain = {.host = host, .tracks = {track_of(threads, own)}, .count = 1};
     *ret_other = (struct ids_other_doing){.doing = IDS_NO_DOING, .until_ps = to_ps};
     if (!threads->python && find_python(threads)) return -1;
     return find_beside(threads, chain.tracks[0], waiting, from_ps, &chain, ret_other);

@@ -52,7 +52,8 @@ const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *thr
 struct ids_other_doing {
     uint32_t doing; /* one with a function of the program, if there is any; IDS_NO_DOING: none of them does anything */
     int count;      /* how many do something */
-    int is_unknown; /* others do something, but none of them is who ends such waits */
+    double score;   /* what speaks for it that this ends such waits, as a logarithm; 0: nothing */
+    int is_unknown; /* others do something, but when they do says of none of them that it ends such waits */
     int64_t until_ps; /* that long; at most `to` */
 };
 /* `waiting`: in what the thread `own` waits for another one; IDS_NO_DOING: for Python's own lock. Whoever sleeps, reads

@@ -232,13 +232,15 @@ static int tell_beside_staging(const struct division *division, struct ids_idle_
     return 0;
 }
 
-/* It sleeps again and again: whoever its sleeps end with is what it sleeps for. What merely runs beside it may be
- * anything. Asked just behind ids_host_threads_beside, of the same thread. */
-static int is_polled_for(struct ids_host_threads *threads, uint32_t waiting, uint32_t other, int *ret_failed) {
-    const struct ids_waking *waking;
-    double score;
-    *ret_failed = ids_wakers_find(&threads->wakers, threads->waits, waiting, &waking);
-    return !*ret_failed && ids_waking_by(&threads->wakers, waking, other, &score) == IDS_WAKES_LIKELY;
+/* One that sleeps again and again, or reads a socket or a pipe, waits for whoever its waits end with: what merely runs
+ * beside it may be anything. The other end of what is read is mostly another process: for a thread of this one much has
+ * to speak. */
+#define LEAST_OF_POLL 1.0
+#define LEAST_OF_READ 4.0
+
+/* What is waited for comes from outside Python, and may come from another thread. */
+static int reads(const struct ids_trace *trace, uint32_t number) {
+    return trace->doings[number].waits == IDS_WAITS_OUTSIDE && !ids_doing_sleeps(trace, number);
 }
 
 /* The thread waits for a lock: the culprit is what another thread of the program does meanwhile. A wait for input
@@ -252,7 +254,7 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
     int is_gil = waiting->waits == IDS_WAITS_FOR_GIL;
     /* What it called has ended, or does nothing before it has the lock: a sleep is not to blame. */
     int is_after_call = is_gil && waiting->account == IDS_HOST_PYTHON && waiting->called != IDS_NONE;
-    const int polls = !is_gil && ids_doing_sleeps(trace, number);
+    const int polls = !is_gil && ids_doing_sleeps(trace, number), is_read = reads(trace, number);
     enum ids_manner manner = is_gil  ? IDS_AS_HAVING_GIL
                              : polls ? IDS_AS_POLLED
                                      : IDS_AS_AWAITED,
@@ -269,15 +271,16 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
         if (is_usual && ids_host_threads_usual_holder(&time->threads, own, &other.doing)) return ids_no_memory(err);
         int is_better = other.doing != IDS_NO_DOING &&
                         (trace->doings[other.doing].caller != IDS_NONE || waiting->caller == IDS_NONE);
-        int failed = 0;
-        if (polls && is_better) is_better = is_polled_for(&time->threads, number, other.doing, &failed);
-        if (failed) return ids_no_memory(err);
+        if (polls) is_better &= other.score >= LEAST_OF_POLL;
+        if (is_read) is_better &= other.score >= LEAST_OF_READ;
         struct ids_idle_part part = {
             .from_ps = from_ps,
             .to_ps = other.until_ps,
             .account = waiting->account == IDS_HOST_INPUT || !is_better ? waiting->account
                                                                         : trace->doings[other.doing].account,
-            .known = (is_better && (is_usual || other.count > 1)) || other.is_unknown ? IDS_INFERRED : IDS_RECORDED,
+            .known = (is_better && (is_usual || is_read || other.count > 1)) || (other.is_unknown && !is_read)
+                         ? IDS_INFERRED
+                         : IDS_RECORDED,
             .name = is_better ? ids_name_of_doing(other.doing, manner) : ids_name_of_doing(number, alone),
         };
         int code = hand_on(division->visitor, &part, err);
@@ -376,7 +379,7 @@ static int tell_doing(const struct division *division, const struct ids_timeline
     const struct ids_doing *doing = &trace->doings[number];
     enum ids_account account = (enum ids_account)doing->account;
     int in_launch = from_ps >= division->launch_ps;
-    if (doing->waits == IDS_WAITS_FOR_LOCK || doing->waits == IDS_WAITS_FOR_GIL)
+    if (doing->waits == IDS_WAITS_FOR_LOCK || doing->waits == IDS_WAITS_FOR_GIL || reads(trace, number))
         return tell_awaited(division, timeline, number, from_ps, to_ps, err);
     if (account == IDS_HOST_DISPATCH && division->is_gpu &&
         ids_usual_times_computes(&division->time->usual, timeline, i))

@@ -49,7 +49,7 @@ struct ids_idle_visitor {
 static inline int ids_is_told_as_it_is(const struct ids_doing *doing) {
     if (doing->account == IDS_HOST_PYTHON && doing->launches) return 0;
     return doing->account != IDS_NO_ACCOUNT && doing->account != IDS_HOST_DISPATCH && doing->account != IDS_HOST_SYNC &&
-           doing->waits != IDS_WAITS_FOR_LOCK && doing->waits != IDS_WAITS_FOR_GIL;
+           (doing->waits == IDS_WAITS_NOT || doing->waits == IDS_WAITS_FOR_CORE);
 }
 /* The name of that part. */
 static inline uint32_t ids_name_as_it_is(uint32_t number, const struct ids_doing *doing) {

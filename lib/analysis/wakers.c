@@ -39,6 +39,7 @@ struct tally {
     int64_t covered_ps;   /* time within reach of its turns */
     int64_t last_ps;      /* its last turn on the thread that is looked at */
     size_t thread;        /* that one, plus 1 */
+    size_t threads;       /* that turned from it */
     double score;
 };
 
@@ -67,6 +68,7 @@ void ids_wakers_done(struct ids_wakers *wakers) {
     free(wakers->functions);
     free(wakers->waking);
     ids_keymap_done(&wakers->places);
+    ids_keymap_done(&wakers->pacemakers);
     *wakers = (struct ids_wakers){0};
 }
 
@@ -251,16 +253,17 @@ static uint32_t place_of(const struct ids_trace *trace, uint32_t doing) {
     return trace->names[waiting->caller == IDS_NONE ? waiting->name : waiting->caller].text;
 }
 
-static int is_wait_at(const struct ids_trace *trace, uint32_t doing, uint32_t place) {
-    return trace->doings[doing].waits == IDS_WAITS_FOR_LOCK && place_of(trace, doing) == place;
+static int is_alike_wait(const struct ids_trace *trace, uint32_t doing, uint32_t waiting) {
+    return trace->doings[doing].waits == trace->doings[waiting].waits &&
+           place_of(trace, doing) == place_of(trace, waiting);
 }
 
 /* Events of its own cut a wait, and a thread that had no core in between goes on to wait: the last end is the
  * wait's. */
-static int find_ends(const struct ids_trace *trace, const struct ids_timeline *timeline, uint32_t place,
+static int find_ends(const struct ids_trace *trace, const struct ids_timeline *timeline, uint32_t waiting,
                      const struct pace *pace, struct ids_waking *waking) {
     for (size_t i = 0; i + 2 < timeline->count && waking->end_count < MOST_ENDS; i++) {
-        if (!is_wait_at(trace, timeline->doing[i], place)) continue;
+        if (!is_alike_wait(trace, timeline->doing[i], waiting)) continue;
         int64_t until_ps = timeline->from_ps[i + 1], *last_ps = NULL;
         if (waking->end_count) last_ps = &waking->ends_ps[waking->end_count - 1];
         int goes_on = last_ps && timeline->from_ps[i] - *last_ps < period_at(pace, *last_ps) / 2;
@@ -301,6 +304,7 @@ static int cover(const struct ids_wakers *wakers, const struct ids_turnings *tur
         int64_t at_ps = turnings->at[i].at_ps,
                 whole_ps = before(pace, at_ps) + behind(pace, at_ps) + 2 * turnings->at[i].lag_ps;
         int64_t since_ps = tally->thread == thread + 1 ? at_ps - tally->last_ps : whole_ps;
+        tally->threads += tally->thread != thread + 1;
         ids_sum(&tally->covered_ps, since_ps < whole_ps ? since_ps : whole_ps);
         tally->last_ps = at_ps;
         tally->thread = thread + 1;
@@ -385,6 +389,10 @@ static int find_threads(const struct ids_wakers *wakers, struct ids_waking *waki
     return 0;
 }
 
+double ids_waking_score(const struct ids_waking *waking) {
+    return waking->best;
+}
+
 int ids_waking_is_by_thread(const struct ids_waking *waking, size_t p) {
     return waking->by_thread && waking->by_thread[p];
 }
@@ -394,14 +402,14 @@ static int is_beside(const struct ids_wakers *wakers, size_t p, const struct ids
     return other != track && other->host == track->host;
 }
 
-static int find_waking(struct ids_wakers *wakers, uint32_t own, uint32_t place, struct ids_waking *waking) {
+static int find_waking(struct ids_wakers *wakers, uint32_t own, uint32_t waiting, struct ids_waking *waking) {
     const struct ids_trace *trace = wakers->trace;
     const struct ids_track *track = &trace->tracks[own];
     const struct ids_timeline *timeline = &track->timeline;
     const struct pace pace = pace_of(trace, track->host);
     waking->tells_wakes = pace.tells_wakes;
     ids_timeline_read(timeline);
-    if (find_ends(trace, timeline, place, &pace, waking)) return -1;
+    if (find_ends(trace, timeline, waiting, &pace, waking)) return -1;
     if (waking->end_count < LEAST_ENDS) return 0;
     for (size_t p = 0; p < wakers->python_count; p++) {
         struct ids_turnings *turnings = is_beside(wakers, p, track) ? turnings_of(wakers, p, &pace) : NULL;
@@ -418,7 +426,8 @@ static int find_waking(struct ids_wakers *wakers, uint32_t own, uint32_t place, 
 }
 
 int ids_wakers_find(struct ids_wakers *wakers, uint32_t own, uint32_t waiting, const struct ids_waking **ret_waking) {
-    uint32_t place = place_of(wakers->trace, waiting);
+    const struct ids_trace *trace = wakers->trace;
+    uint64_t place = (uint64_t)place_of(trace, waiting) << 8 | trace->doings[waiting].waits;
     uint64_t *index = ids_keymap_at(&wakers->places, ids_key_of(own, place));
     if (!index || find_keys(wakers)) return -1;
     if (!*index) {
@@ -426,7 +435,7 @@ int ids_wakers_find(struct ids_wakers *wakers, uint32_t own, uint32_t waiting, c
         if (!waking) return -1;
         *waking = (struct ids_waking){0};
         *index = wakers->waking_count;
-        if (*index <= MOST_PLACES && find_waking(wakers, own, place, waking)) return -1;
+        if (*index <= MOST_PLACES && find_waking(wakers, own, waiting, waking)) return -1;
     }
     *ret_waking = &wakers->waking[*index - 1];
     return 0;
@@ -440,9 +449,15 @@ enum ids_wakes ids_waking_by(const struct ids_wakers *wakers, const struct ids_w
     if (waking->end_count < LEAST_ENDS) return IDS_WAKES_MAYBE;
     uint64_t number;
     double own = 0; /* that it was never seen to turn says nothing of who computes */
-    if (ids_keymap_get(&waking->numbers, wakers->functions[doing], &number)) own = waking->tallies[number - 1].score;
+    int is_pool = 0;
+    if (ids_keymap_get(&waking->numbers, wakers->functions[doing], &number)) {
+        const struct tally *tally = &waking->tallies[number - 1];
+        own = tally->score;
+        is_pool = tally->threads > 1 && 2 * tally->hits >= waking->end_count;
+    }
     *ret_score = own;
     if (waking->best >= ENOUGH && !is_likely(waking, own)) return IDS_WAKES_NEVER;
     if (waking->best >= ENOUGH) return is_asleep && !waking->tells_wakes ? IDS_WAKES_MAYBE : IDS_WAKES_LIKELY;
-    return own > 0 || (own >= 0 && !is_still) ? IDS_WAKES_MAYBE : IDS_WAKES_NEVER;
+    if (own > 0 || (own >= 0 && !is_still)) return IDS_WAKES_MAYBE;
+    return own >= 0 && is_pool ? IDS_WAKES_IN_POOL : IDS_WAKES_NEVER;
 }

@@ -19,6 +19,7 @@ struct ids_wakers {
     struct ids_turnings *turnings; /* by thread of `python`; NULL: nobody asked yet */
     uint64_t *functions, *calls;   /* by doing: keys of its function, and of what that calls; NULL as above */
     struct ids_keymap places;      /* a thread and a place: its index in `waking`, plus 1 */
+    struct ids_keymap pacemakers;  /* pacemaker.h: who waits and for whom: who sets the pace, of `python`, plus 1 */
     struct ids_waking *waking;
     size_t waking_count, waking_room;
 };
@@ -29,14 +30,18 @@ void ids_wakers_done(struct ids_wakers *wakers);
 int ids_wakers_find(struct ids_wakers *wakers, uint32_t own, uint32_t waiting, const struct ids_waking **ret_waking);
 
 enum ids_wakes {
-    IDS_WAKES_NEVER, /* its turns say that it does not, or another function's that that one does */
-    IDS_WAKES_MAYBE, /* too few waits, or too many turns, to tell */
+    IDS_WAKES_NEVER,   /* its turns say that it does not, or another function's that that one does */
+    IDS_WAKES_MAYBE,   /* too few waits, or too many turns, to tell */
+    IDS_WAKES_IN_POOL, /* the same of who sleeps, as several threads do in that function: of one alone, a bystander is
+                        * as likely */
     IDS_WAKES_LIKELY
 };
 /* Whether the function of that doing ends those waits, and how much speaks for it: of two the larger one. */
 enum ids_wakes ids_waking_by(const struct ids_wakers *wakers, const struct ids_waking *waking, uint32_t doing,
                              double *ret_score);
 
+/* What speaks for the function for which most does. */
+double ids_waking_score(const struct ids_waking *waking);
 /* Whether a function that likely ends those waits runs on the thread of track `python[p]`, and ended some of them
  * there. */
 int ids_waking_is_by_thread(const struct ids_waking *waking, size_t p);

@@ -88,6 +88,91 @@ async def gathered(_):
     await asyncio.gather(download(1), download(2))
 
 
+def from_afar(seconds=None):
+    """What comes over a network, or never: no timer of the loop says when."""
+    loop = asyncio.get_running_loop()
+    came = loop.create_future()
+    if seconds:
+        timer = threading.Timer(seconds, loop.call_soon_threadsafe, (came.set_result, None))
+        came.add_done_callback(lambda _: timer.cancel())
+        timer.start()
+    return came
+
+
+async def first_shard():
+    await from_afar(.005)
+
+
+async def last_shard():
+    await from_afar(.015)
+
+
+def listeners():
+    """Other tasks of the program, which wait for something that has nothing to do with the steps."""
+    async def listen():
+        await from_afar()
+    return [asyncio.create_task(listen()) for _ in range(5)]
+
+
+async def beside_listeners(program):
+    others = listeners()
+    await asyncio.sleep(0)
+    try:
+        for _ in range(4):
+            await program()
+    finally:
+        for other in others:
+            other.cancel()
+
+
+async def by_gather(_):
+    await beside_listeners(lambda: asyncio.gather(first_shard(), last_shard()))
+
+
+async def by_wait(_):
+    await beside_listeners(lambda: asyncio.wait([asyncio.ensure_future(shard) for shard in (first_shard(), last_shard())]))
+
+
+async def by_wait_for(_):
+    await beside_listeners(lambda: asyncio.wait_for(asyncio.gather(first_shard(), last_shard()), 5))
+
+
+async def by_a_group(_):
+    async def shards():
+        async with asyncio.TaskGroup() as group:
+            group.create_task(first_shard())
+            group.create_task(last_shard())
+    await beside_listeners(shards)
+
+
+async def of_time(_):
+    """The sleep that ends first holds nobody up."""
+    await asyncio.gather(download(1), fetch(.015))
+
+
+class Feeder:
+    __slots__ = 'queue', 'task', '__dict__'
+
+    def __init__(self):
+        self.shards = asyncio.Queue(1)
+        self.task = asyncio.create_task(self.feed())
+
+    def __getattr__(self, name):
+        raise SystemExit(name)
+
+    async def feed(self):
+        while True:
+            await last_shard()
+            await self.shards.put(1)
+
+
+async def by_an_object(_):
+    """The steps take from a queue that an attribute of another task's object is."""
+    feeder = Feeder()
+    await beside_listeners(feeder.shards.get)
+    feeder.task.cancel()
+
+
 def decode():
     time.sleep(.05)      # longer than a loop may wait for a core
 
@@ -218,6 +303,15 @@ def main():
     check('over a queue: what the other task awaits', set(names()) == {'download'}, names())
     during(gathered)
     check('gather: one of those', set(names()) == {'download'}, names())
+    for program in [by_gather, by_wait, by_wait_for] + [by_a_group] * hasattr(asyncio, 'TaskGroup'):
+        during(program)
+        found = names()
+        check('%s: the last one, and nobody who is not waited for' % program.__name__, set(found) <= {'first_shard', 'last_shard'} and
+              found['last_shard'] >= 6, found)
+    during(of_time)
+    check('gather: whose time comes last', set(names()) == {'fetch'}, names())
+    during(by_an_object)
+    check('over a queue: who has it', set(names()) == {'last_shard'}, names())
     during(in_a_thread)
     check('a thread: said', set(names()) >= {'in_a_thread', '$asyncio poll'}, names())
     during(of_a_generator)

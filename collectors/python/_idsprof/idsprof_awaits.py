@@ -16,7 +16,9 @@ from .idsprof_cells import file_of
 TASKS = 256                     # more are not looked through: a server may have thousands
 KINDS = 'EpollSelector', 'PollSelector', 'SelectSelector', 'KqueueSelector', 'DevpollSelector'
 BETWEEN_TASKS = 'queues.py', 'locks.py', 'taskgroups.py', 'timeouts.py'     # what waits there waits for another task
-
+FOR_TASKS = 'wait_for', '_wait'                                             # the same of asyncio/tasks.py
+SHARING = 32                    # of so many it is asked whether they have the queue that another one waits in
+DEPTH = 8                       # tasks that wait for tasks that wait for tasks
 
 INLINE = '<listcomp>', '<dictcomp>', '<setcomp>', '<genexpr>', '<lambda>'
 COROUTINES = types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType
@@ -45,14 +47,20 @@ def _function(code):
 
 
 def _frames(task):
-    """The frames of a task's coroutines, the outermost first."""
-    frames, awaited = [], task.get_coro()
+    """A task's coroutines that have a frame, and these, the outermost first."""
+    coroutines, frames, awaited = [], [], task.get_coro()
     while awaited is not None and len(frames) < TASKS:
         frame = getattr(awaited, 'cr_frame', None) or getattr(awaited, 'gi_frame', None) or getattr(awaited, 'ag_frame', None)
         if frame is not None:
+            coroutines.append(awaited)
             frames.append(frame)
         awaited = _inside(awaited)
-    return frames
+    return coroutines, frames
+
+
+def _kept(coroutine):
+    """What its local names are bound to. Asking the frame for them would keep that alive, with all that it is bound to."""
+    return gc.get_referents(coroutine)
 
 
 def is_of_library(frame):
@@ -60,16 +68,55 @@ def is_of_library(frame):
     return '-packages' in path or os.path.dirname(os.__file__) in path
 
 
+def _tasks_of(item, asyncio):
+    if isinstance(item, asyncio.Task):
+        return [item]
+    if not isinstance(item, (set, frozenset)):
+        item = getattr(item, '_children' if isinstance(item, asyncio.Future) else '_tasks', ())
+    return [task for task in item if isinstance(task, asyncio.Task)] if isinstance(item, (list, set, frozenset)) else []
+
+
+def _attributes(kept):
+    """The values of an object's own attributes, without a word of the program's: it may have a __getattribute__."""
+    try:
+        return list(object.__getattribute__(kept, '__dict__').values())
+    except (AttributeError, TypeError):
+        return ()
+
+
+def _has_any(task, items):
+    """Whether a coroutine of the task's, or the object whose method it is, holds one of them."""
+    for coroutine in _frames(task)[0] if items else ():
+        for kept in _kept(coroutine):
+            if any(kept is item for item in items):
+                return True
+            if any(value is item for value in _attributes(kept) for item in items):
+                return True
+    return False
+
+
 class Waiting:
     """A task, its frames and the future that it waits for."""
 
     def __init__(self, task, asyncio):
-        self.task, self.frames = task, _frames(task)
+        self.task, (self.coroutines, self.frames) = task, _frames(task)
         self.future = getattr(task, '_fut_waiter', None)
         of_tasks = isinstance(self.future, asyncio.Task) or type(self.future).__name__ == '_GatheringFuture'
-        inner = self.frames[-1].f_code.co_filename if self.frames else ''
-        self.is_final = self.future is not None and not of_tasks and os.path.basename(inner) not in BETWEEN_TASKS
+        inner = self.frames[-1].f_code if self.frames else None
+        file = os.path.basename(inner.co_filename) if inner else ''
+        between = file in BETWEEN_TASKS or (file == 'tasks.py' and inner.co_name in FOR_TASKS)
+        self.is_final = self.future is not None and not of_tasks and not between
         self.own = next((frame for frame in reversed(self.frames) if not is_of_library(frame)), None)
+
+    def tasks(self, asyncio, others):
+        """The tasks that it waits for: one, those of gather(), of a TaskGroup, of wait(), or whoever has the same queue or lock."""
+        kept = _kept(self.coroutines[-1]) if self.coroutines else []
+        for item in [self.future] + kept:
+            found = _tasks_of(item, asyncio)
+            if found:
+                return found
+        shared = [item for item in kept if type(item).__module__ in ('asyncio.queues', 'asyncio.locks')]
+        return [other for other in others[:SHARING] if other is not self.task and _has_any(other, shared)]
 
     def name(self):
         code = self.own.f_code
@@ -87,6 +134,7 @@ class Awaits:
     def __init__(self, profiler, spell=None):
         """spell(thread, begin_ns, end_ns, name) is told of a wait that no window saw begin."""
         self.profiler, self.spell, self.before, self.step_task = profiler, spell, [], None
+        self.last = {}                  # where tasks are waited for: (their future, whom the wait before this was for), and who was the last
         self.under_way = {}             # loop -> (thread, begin_ns, names, its _process_events of ours, one of its own)
 
     def on(self):
@@ -106,7 +154,7 @@ class Awaits:
     def off(self):
         for kind, select in self.before:
             kind.select = select
-        self.before, self.step_task = [], None
+        self.before, self.step_task, self.last = [], None, {}
         for loop in list(self.under_way):
             self.ends(loop)
 
@@ -167,17 +215,47 @@ class Awaits:
         return select
 
     def awaited(self, asyncio, loop):
-        """Whom the loop waits for: the task that makes the steps, if it waits for no other task; else the one whose time comes next, else
-        one that waits for no other task either."""
+        """Whom the loop waits for: the task that makes the steps, if it waits for no other task; else of those that it waits for the one
+        that ends last, else the one of all whose time comes next, else one that waits for no other task either."""
         step = self.step_task
         of_steps = Waiting(step, asyncio) if step is not None and not step.done() and step.get_loop() is loop else None
         if of_steps and of_steps.is_final and of_steps.own:
             return of_steps
-        timers = getattr(loop, '_scheduled', None)
-        due = (getattr(timers[0], '_args', None) or (None,))[0] if timers else None
+        timers = getattr(loop, '_scheduled', None) or ()
+        due = {id((getattr(timer, '_args', None) or (None,))[0]): timer.when() for timer in timers[:TASKS]}
         tasks = list(asyncio.all_tasks(loop))[:TASKS] if len(getattr(asyncio.tasks, '_all_tasks', ())) <= 4 * TASKS else []
+        behind = self.behind(asyncio, of_steps, tasks)
+        if behind:
+            return self.latest(of_steps, behind, due)
         final = [waiting for waiting in (Waiting(task, asyncio) for task in tasks) if waiting.is_final and waiting.own]
-        for waiting in final:
-            if due is not None and waiting.future is due:
-                return waiting
+        if timers:
+            soonest = (getattr(timers[0], '_args', None) or (None,))[0]
+            final.sort(key=lambda waiting: waiting.future is not soonest)
         return final[0] if final else of_steps if of_steps and of_steps.own else None
+
+    def behind(self, asyncio, of_steps, others):
+        """Of the tasks that the one of the steps waits for, whatever these wait for, those that wait for no task."""
+        final, asked, next_ones = [], set(), [of_steps] if of_steps and of_steps.own else []
+        for _ in range(DEPTH):
+            here, next_ones = next_ones, []
+            for waiting in here:
+                for task in waiting.tasks(asyncio, others):
+                    if task.done() or task in asked or len(asked) >= TASKS:
+                        continue
+                    asked.add(task)
+                    found = Waiting(task, asyncio)
+                    if not found.is_final:
+                        next_ones.append(found)
+                    elif found.own:
+                        final.append(found)
+        return final
+
+    def latest(self, of_steps, behind, due):
+        """Who ended last when the same was waited for before; else whose time comes last; else who it is is not known, and any is said."""
+        place, future = of_steps.name(), id(of_steps.future)
+        before, names, last = self.last.get(place, (future, (), None))
+        if before != future and names:
+            last = names[0] if len(set(names)) == 1 else None
+        names = [waiting.name() for waiting in behind]
+        self.last[place] = future, names, last
+        return max(behind, key=lambda waiting: (waiting.name() == last, due.get(id(waiting.future), 0)))
