@@ -4,8 +4,10 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
+#include "lib/compare/call_rates.h"
 #include "lib/compare/cores.h"
 #include "lib/compare/held_changes.h"
+#include "lib/compare/outside.h"
 #include "lib/hlo/base_name.h"
 #include "lib/model/step_marks.h"
 
@@ -524,6 +526,18 @@ static void compare_steps(struct looking *looking) {
              most);
 }
 
+/* The windows are what is compared, and the runs what is asked about. Before each run by itself, for it says more. */
+static void compare_outside(struct looking *looking, const struct ids_side *a, const struct ids_side *b) {
+    const char *unlike = ids_outside_unlike(a, b, looking->texts), *slow = ids_outside_slow(a, b, looking->texts);
+    if (unlike) find(looking, IDS_REMARK_WARNING, "windows", "%s", unlike);
+    if (slow) find(looking, IDS_REMARK_WARNING, "steps.missed", "%s", slow);
+}
+
+static void compare_calls(struct looking *looking, const struct ids_side *a, const struct ids_side *b) {
+    const char *unlike = looking->alike == IDS_ALIKE_NOTHING ? NULL : ids_call_rates_unlike(a, b, looking->texts);
+    if (unlike) find(looking, IDS_REMARK_UNLIKE, "steps.calls", "%s", unlike);
+}
+
 static void compare_cores(struct looking *looking) {
     const struct ids_side_run *freest = NULL, *busiest = NULL;
     double least = 1, most = 0;
@@ -560,6 +574,7 @@ int ids_remarks_make(const struct ids_side *const *sides, size_t count, enum ids
     *ret_remarks = (struct ids_remarks){0};
     struct looking looking = {sides, count, alike, texts, ret_remarks};
     const struct ids_side_run *first = &sides[0]->runs[0];
+    for (size_t s = 1; s < count; s++) compare_outside(&looking, sides[0], sides[s]);
     for (size_t s = 0; s < count; s++) {
         for (size_t i = 0; i < sides[s]->run_count; i++) {
             const struct ids_side_run *run = &sides[s]->runs[i];
@@ -570,6 +585,7 @@ int ids_remarks_make(const struct ids_side *const *sides, size_t count, enum ids
             look_at_run(&looking, run, sides[s]->per_step);
         }
         if (s) compare_programs(&looking, sides[0], sides[s]);
+        if (s) compare_calls(&looking, sides[0], sides[s]);
         if (alike == IDS_ALIKE_NOTHING)
             compare_repeats(&looking, sides[s]);
         else

@@ -10,6 +10,8 @@
  * the one that counts: what loses less than a tenth of that is not worth another recording. But what happened once is
  * no more in a run that is longer. */
 enum { LEAST_SLOW = 2, LEAST_SHARE = 5, LEAST_LOST_NS = 10000000, LEAST_ONCE_NS = 100000000 };
+/* Steps that take so many times as long as others are no noise of the machine: a smaller part of the run counts. */
+enum { LONG = 8, LEAST_SHARE_OF_LONG = 10 };
 
 static int64_t number_of(const struct ids_report *report, const char *id) {
     const struct ids_value *value = ids_report_find_property(report, id);
@@ -131,7 +133,9 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
     if (slow) sum_up(steps, count, slow, &missed);
     if (slow && rhythm) judge_rhythm(steps, count, rhythm, slow, &missed);
     free(slow);
-    if (missed.slow < LEAST_SLOW || missed.longer_ns < missed.total_ns / LEAST_SHARE) return 0;
+    const int is_long = missed.took_ns / LONG >= missed.half_usual_ns;
+    if (missed.slow < LEAST_SLOW) return 0;
+    if (missed.longer_ns < missed.total_ns / (is_long ? LEAST_SHARE_OF_LONG : LEAST_SHARE)) return 0;
     if (missed.longer_ns < (is_once(steps, count, &missed) ? LEAST_ONCE_NS : LEAST_LOST_NS)) return 0;
     if (number_of(report, "steps.first") < 0) return 0;
     if (kept_ns && kept_ns >= missed.took_ns / 2) return 0;

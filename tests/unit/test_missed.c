@@ -93,6 +93,12 @@ START_TEST(test_little_of_the_run) {
     ck_assert_int_eq(find(), 0);
     steps[few[0]].longer_ns += 1;
     ck_assert_int_eq(find(), 1);
+    for (int less = 0; less < 2;
+         less++) { /* 14 ms longer are an eighth of 114 ms: in steps 8 times as long as others */
+        set(few, 2);
+        for (int i = 0; i < 2; i++) steps[few[i]].took_ns = 8000000 - less, steps[few[i]].longer_ns = 7000000 - less;
+        ck_assert_int_eq(find(), !less);
+    }
     set(few, 1); /* one may be chance, however long it takes */
     steps[few[0]].longer_ns = steps[few[0]].took_ns = 900000000;
     ck_assert_int_eq(find(), 0);
