@@ -9,6 +9,7 @@
 #include "lib/run/kept_like.h"
 #include "lib/run/missed.h"
 #include "lib/run/noted.h"
+#include "lib/run/rare_step.h"
 #include "lib/run/rhythm.h"
 #include "lib/run/slowdown.h"
 
@@ -501,6 +502,7 @@ static int measures_rhythm(const struct ids_slowdown_step *all, size_t all_count
 /* What histories say of the steps that the report measures. */
 struct told {
     int is_measured;             /* they have a rhythm in its share of the run */
+    int is_rare;                 /* there is advice on the one slow step of the window, as a part of the run */
     struct ids_slow_often often; /* steps 0: slow ones are not frequent, or none is measured */
     const char *rhythm;          /* NULL: nothing yet */
     int is_advice;               /* there is a piece on slow steps */
@@ -544,14 +546,18 @@ static void judge_report(const struct ids_history_file *file, const struct ids_n
     int is_measured = has_rhythm && measures_rhythm(steps.beside, steps.count, &rhythm, report);
     int is_often = !steps.is_by_device && ids_slow_often_find(steps.beside, steps.count, report, &often);
     if (is_often) told->often = often;
+    struct ids_rare_step rare;
+    int is_of_run = 0;
     if (!ids_report_find_property(report, "recording") && !steps.is_by_device &&
         ids_slowdown_find(steps.beside, steps.count, report, measured->step_ns, &slowdown)) {
         if (is_measured)
             slowdown.usual_mean_ns = ids_rhythm_mean_ns(&rhythm);
         else if (is_often && ids_slow_often_measured(&slowdown))
             slowdown.usual_mean_ns = often.mean_ns;
-        ids_slowdown_tell(&slowdown, report);
+        is_of_run = ids_slowdown_tell(&slowdown, report);
     }
+    if (!is_of_run && !steps.is_by_device && ids_rare_step_find(steps.beside, steps.count, report, &rare))
+        told->is_rare |= ids_rare_step_tell(&rare, report);
     told->is_measured |= is_measured;
     judge_missed(&file->head, &steps, has_rhythm ? &rhythm : NULL, kept, report, told);
     free_steps(&steps);
@@ -581,7 +587,7 @@ void ids_history_warn(const struct ids_run_files *run, struct ids_report *report
     /* A window that was kept because of one step is about that step: what it alone lost is no chance there. Nor is it
      * where the history has such a step as often. */
     if (told.often.steps) ids_slow_often_tell(&told.often, report);
-    if (told.is_measured || is_kept) ids_report_advice_by_saving(report);
+    if (told.is_measured || told.is_rare || is_kept) ids_report_advice_by_saving(report);
     if (told.rhythm && !told.is_both) ids_report_diag(report, IDS_WARNING, "steps.rhythm", told.rhythm, -1, 1);
     close_notes(&notes);
 }

@@ -267,7 +267,7 @@ static int is_of_slow_steps(const struct ids_slowdown *slowdown) {
     return slowdown->recorded_mean_ns / 2 >= slowdown->recorded_ns;
 }
 
-void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report) {
+int ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report) {
     double times = (double)slowdown->recorded_ns / (double)slowdown->usual_ns;
     int is_shorter = slowdown->recorded_ns < slowdown->usual_ns;
     const char *usual = say_time(report, slowdown->usual_ns), *took = say_time(report, slowdown->recorded_ns);
@@ -282,4 +282,5 @@ void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *r
         lower_by_means(slowdown, report);
     else if (!is_of_slow_steps(slowdown))
         lower_savings(times, slowdown->usual_ns, ids_report_text(report, "those %s it", slowdown->side), report);
+    return !is_shorter && (slowdown->usual_mean_ns || !is_of_slow_steps(slowdown));
 }

@@ -61,7 +61,7 @@ void ids_slow_often_tell(const struct ids_slow_often *often, struct ids_report *
 /* Says it in the property `recording`. Where they took longer, it takes that off what advice on steps would save: never
  * more than the step, nor together more than it. Of steps with a rhythm that is by their means, and where few steps
  * have most of the window's time, savings stay. Where they took shorter, advice stands before that on what devices
- * compute, and savings stay. */
-void ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report);
+ * compute, and savings stay. 1: savings are those of a step of the run now; 0: they are those of the window. */
+int ids_slowdown_tell(const struct ids_slowdown *slowdown, struct ids_report *report);
 
 #endif

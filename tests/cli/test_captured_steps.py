@@ -313,9 +313,9 @@ def slow_in(folder):
             len(advice) + sum(diag['id'] == 'steps.rhythm' for diag in found['diag']), 'calls that only launch a step' in report(folder))
 
 
-def with_rhythm(name, period, on_cpu=False):
-    """20 steps in a window, 100 to 119, that dispatch for 0.9 of 1 ms; but step 110 takes input for 30 ms. By the history such a step comes
-    each `period` steps, or in those of a list. On a CPU they wait for a device that works for 0.4 ms, and whose threads lack cores."""
+def with_rhythm(name, period, on_cpu=False, usual_ns=1022000, long_us=30000):
+    """20 steps in a window, 100 to 119, that dispatch for 0.9 of 1 ms; but step 110 takes input for `long_us`. By the history such a step
+    comes each `period` steps, or in those of a list, and others outside the window take `usual_ns`. On a CPU they wait for a device that works for 0.4 ms, and whose threads lack cores."""
     slow = period if isinstance(period, list) else range(110 % period, 400, period)
     folder = ROOT / name
     path = folder / 'plugins' / 'profile' / 'now' / 'h.mini'
@@ -324,7 +324,7 @@ def with_rhythm(name, period, on_cpu=False):
     (folder / 'idsprof.json').write_text('{}')
     device, host, at = [], [], 0
     for number in range(100, 120):
-        what, length = ('Iterator::Model', 30000) if number == 110 else ('CommonPjRtBuffer::Await', 500) if on_cpu else ('PjitFunction(f)', 900)
+        what, length = ('Iterator::Model', long_us) if number == 110 else ('CommonPjRtBuffer::Await', 500) if on_cpu else ('PjitFunction(f)', 900)
         launch, work = at + 20 + length, 400 if on_cpu else 100
         launched = f'"CommonPjRtLoadedExecutable::Execute (jit_f)" run_id={number}' if on_cpu else f'cudaLaunchKernel correlation_id={number}'
         host += [f'{at + 10}us {length}us {what}', f'{at + 10}us 1us Inner', f'{launch}us 1us {launched}',
@@ -340,7 +340,7 @@ def with_rhythm(name, period, on_cpu=False):
     path.write_text('\n'.join(['idsprof-mini 1', 'host h', *lines]) + '\n')
     begins = [0]
     for number in range(400):
-        begins.append(begins[-1] + (31000000 if number in slow else 1022000))
+        begins.append(begins[-1] + (long_us * 1000 + 1000000 if number in slow else 1022000 if 100 <= number < 120 else usual_ns))
     head = struct.pack('<16s13q128s', b'idsprof steps 5\n', len(begins), 1, begins[-1], 0, 0, 0, 0, 0, 7, -1, 0, 0, 0, b'h')
     steps = b''.join(struct.pack('<qqfffi', begin, number, 0, 0, 0, 0) for number, begin in enumerate(begins))
     event = struct.pack('<qqq104s', begins[100] + 1, begins[120] - 1, 2, b'1 asked for')
@@ -376,18 +376,25 @@ same('steps that are less than half of the region', [re.search(r'1 step \((.*?)\
 same('are those that capture counted', [said(of_region(*asked)) for asked in (('region_same', 4, 4), ('region_other', 4, 6))],
      [[], ['capture counted 6 steps (0 to 5) in this window, and the profile shows 4 steps']])
 same('the window has a whole period: what its long step takes comes first', first_of(with_rhythm('period', 20)), ('host.input', True))
+same('also where the window is slower than its run', first_of(with_rhythm('period_slowed', 20, usual_ns=750000)), ('host.input', True))
 same('one step of a longer period stands behind what most steps have', first_of(with_rhythm('longer', 40)), ('host.dispatch', False))
 FEW, MANY = ([110] + [number for number in range(400) if number * number * 7 % 401 < below and not 90 < number < 130] for below in (25, 70))
+TWO = [110, 130, 273]
 same('slow steps without a rhythm are a sixth of the run: what one loses is no chance', first_of(with_rhythm('many_slow', MANY)), ('host.input', True))
 ON_CPU = [[[piece.get('account'), piece['explain']] for piece in json.loads(report(with_rhythm(name, slow, True), '--json', '--no-cache'))['advice'][:2]]
-          for name, slow in (('few_on_cpu', FEW), ('many_on_cpu', MANY))]
+          for name, slow in (('few_on_cpu', TWO), ('many_on_cpu', MANY))]
 CORES, INPUT, SYNC = [None, 'device.no_core_share'], ['host.input', 'host.input'], ['host.sync', 'host.sync']
 same('a lack of cores is before the wait that it explains, which is before what may be chance; and not before what is none', ON_CPU,
      [[CORES, SYNC], [INPUT, CORES]])
-told = json.loads(report(with_rhythm('many_told', MANY), '--json'))['advice'][0]['evidence']
-same('what of it is sure', re.search(r'; its size is unsure, because the window has few steps; (\d+) of .* (\d+) other steps', told).groups(),
-     (str(sum(number > 9 for number in MANY) - 1), '370'))
-same('they are a sixteenth', first_of(with_rhythm('few_slow', FEW)), ('host.dispatch', False))
+same('two others like it may be chance', first_of(with_rhythm('two_slow', TWO)), ('host.dispatch', False))
+for name, slow in (('few_told', FEW), ('many_told', MANY)):
+    told = json.loads(report(with_rhythm(name, slow), '--json'))['advice'][0]
+    like = sum(number > 9 for number in slow) - 1       # the first ten are not judged, and the window has one
+    same('%s: how many are like it' % name, re.search(r'by the history (\d+) of (\d+) other steps are like it and lose', told['evidence']).groups(), (str(like), '370'))
+    same('%s: what they lose is what it would save' % name, abs(told['saves'] - like * .03 / 370) < .02 * told['saves'], True)
+slowed = json.loads(report(with_rhythm('slowed', TWO + [200, 250, 300], usual_ns=750000, long_us=12000), '--json'))['advice']
+slowed = next(piece for piece in slowed if piece.get('account') == 'host.input')
+same('a window that is slower is told once', ('took 1.36 × as long' in slowed['evidence'], 'by the history' in slowed['evidence']), (True, False))
 same('steps that the program waits for', slow_in(with_calls('waits', 0.27)), (19, 19, 1, False))
 same('calls that launch steps', slow_in(with_calls('launches', 0.2)), (None, 0, 0, True))
 # Ten steps take 1.8 + 20 of what they take the device, which runs dry for 11.8 in the tenth: 19 of them after the tenth step.
