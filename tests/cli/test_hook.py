@@ -729,6 +729,29 @@ def knows_programs():
     same('of one text', calls.change_of(('<Mask>', 1), ('<Mask>', 2)), '<Mask>, a new object each time')
 
 
+def static_values():
+    """What changed of a static value that is long, or holds others: that alone is said, and never that it is made anew because its
+    beginning is the same."""
+    def change(before, now):
+        return calls.change_of(calls.static_of(before), calls.static_of(now))
+    same('a number', change(1.5, 2.5), '1.5 -> 2.5')
+    head = 'model/block/' * 20
+    same('behind a long text', change((head, 1.0), (head, 2.0)), '[1] 1.0 -> 2.0')
+    same('deep inside', change(((len, (head,)), {'lr': (1, 2.0)}), ((len, (head,)), {'lr': (1, 3.0)})), "[1]['lr'][1] 2.0 -> 3.0")
+    same('the first two', change(tuple(range(5)), tuple(range(1, 6))), '[0] 0 -> 1; [1] 1 -> 2')
+    same('a function made anew', change(((lambda: 0), 7), ((lambda: 0), 7)), '[0] <function static_values.<locals>.<lambda>>, a new object each time')
+    same('longer', change((1, 2), (1, 2, 3)), '(1, 2) -> (1, 2, 3)')
+    same('a text', change(head + 'attention/query', head + 'attention/value'), "'...lock/attention/query' -> '...lock/attention/value'")
+    same('a text that begins otherwise', change('a' + head, 'b' + head), "'amodel/block/model/block/model...' -> 'bmodel/block/model/block/model...'")
+    odd = type('Odd', (), {'__repr__': lambda self: head})
+    same('not told apart', change(odd(), odd()).endswith('in what is not shown here'), True)
+    many = tuple(range(1000))
+    same('no more than some of many', len(calls.static_of((many, many)).parts), calls.PARTS)
+    loop = []
+    loop.append(loop)
+    same('a list in itself', calls.static_of(loop).parts.keys(), {'[0]' * calls.DEPTH})
+
+
 def cuts_between_characters():
     why = ctypes.create_string_buffer(8)
 
@@ -836,7 +859,7 @@ def opens_at_once():
 
 def main():
     for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, annotations, steps_of_a_window, hides, tells_calls_apart, watches, knows_programs,
-                 cuts_between_characters, waits, old_pythons_go_on, opens_at_once):
+                 static_values, cuts_between_characters, waits, old_pythons_go_on, opens_at_once):
         test()
     print('%d failures' % failures)
     return failures > 0

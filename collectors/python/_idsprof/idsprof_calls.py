@@ -5,10 +5,13 @@ for the options of jit, and for jax's own options. Only texts and hashes are kep
 """
 import dataclasses
 import inspect
+import re
 import reprlib
 
 LEAVES = 5000
 TEXT = 60                       # characters of a value
+PARTS, DEPTH = 256, 8           # of a static value that others are in
+LONG = 4096                     # characters of a text that are kept to find where it changed
 SHORT = ('bfloat', 'bf'), ('float', 'f'), ('complex', 'c'), ('uint', 'u'), ('int', 'i')
 PLAIN = dict, list, tuple, type(None)           # trees whose nodes keep nothing
 SCALARS = bool, int, float, complex
@@ -85,7 +88,7 @@ def text_of(value):
         text = _repr.repr(value)
     except Exception:
         text = '<%s>' % type(value).__name__
-    return cut(text)
+    return cut(re.sub(r' at 0x[0-9a-f]+', '', text))        # which of several it is, the hash tells
 
 
 def cut(text):
@@ -94,12 +97,41 @@ def cut(text):
     return text if len(text) <= TEXT else text[:TEXT - 3] + '...'
 
 
+class Static(tuple):
+    """(text, hash): two values may have one text. Its `parts` are what it holds, {where: (text, hash)}, and `whole` a text that is cut."""
+    parts, whole = {}, None
+
+
 def static_of(value):
-    """(text, hash): two values may have one text."""
+    found = alone(value)
+    if isinstance(value, (tuple, list, dict)):
+        found.parts = parts_of(value)
+    return found
+
+
+def alone(value):
+    """Without what it holds."""
     try:
-        return text_of(value), hash(value)
+        found = Static((text_of(value), hash(value)))
     except Exception:
-        return text_of(value), 0
+        found = Static((text_of(value), 0))
+    if isinstance(value, str) and TEXT < len(value) + 2 <= LONG:
+        found.whole = value
+    return found
+
+
+def parts_of(value):
+    """What is in tuples, lists and dicts that lie in one another."""
+    parts, waiting = {}, [('', value, 0)]
+    while waiting and len(parts) < PARTS:
+        where, value, depth = waiting.pop()
+        if depth < DEPTH and isinstance(value, dict):
+            waiting += [('%s[%s]' % (where, text_of(key)), item, depth + 1) for key, item in list(value.items())[PARTS::-1]]
+        elif depth < DEPTH and isinstance(value, (tuple, list)):
+            waiting += [('%s[%d]' % (where, i), item, depth + 1) for i, item in reversed(list(enumerate(value[:PARTS])))]
+        elif depth:
+            parts[where] = alone(value)
+    return parts
 
 
 class Node:
@@ -128,7 +160,22 @@ class Node:
 
 
 def change_of(before, now):
-    return '%s -> %s' % (before[0], now[0]) if before[0] != now[0] else now[0] + ', a new object each time'
+    old, new = getattr(before, 'parts', {}), getattr(now, 'parts', {})
+    changed = [where for where in new if where in old and old[where] != new[where]]
+    if changed:
+        return '; '.join('%s %s' % (where, change_of(old[where], new[where])) for where in changed[:2])
+    if getattr(before, 'whole', None) and getattr(now, 'whole', None):
+        return '%s -> %s' % around_change(before.whole, now.whole)
+    if before[0] != now[0]:
+        return '%s -> %s' % (before[0], now[0])
+    return now[0] + (', a new object each time' if '...' not in now[0] else ', in what is not shown here')
+
+
+def around_change(before, now):
+    """Both texts, from some characters before the first that differs."""
+    first = next((i for i, (old, new) in enumerate(zip(before, now)) if old != new), min(len(before), len(now)))
+    begin = max(0, first - TEXT // 4)
+    return tuple(repr('...' * (begin > 0) + text[begin:begin + TEXT // 2] + '...' * (len(text) > begin + TEXT // 2)) for text in (before, now))
 
 
 def is_function_anew(before, now):
