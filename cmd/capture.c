@@ -13,6 +13,7 @@
 #include "lib/capture/folder.h"
 #include "lib/capture/home.h"
 #include "lib/capture/sidecar.h"
+#include "lib/capture/targets.h"
 #include "lib/cli/say.h"
 #include "lib/remote/listener.h"
 #include "lib/run/history.h"
@@ -211,6 +212,7 @@ static void conclude(const struct capture *capture, const struct ids_capture_fol
     }
     record->outcome = NULL;
     record->seen = NULL;
+    ids_targets_forget(&seen);
     ids_arena_done(&arena);
     ids_seen_done(&seen);
 }

@@ -95,6 +95,17 @@ static int add_session(struct ids_targets *targets, const char *session, struct 
     return code;
 }
 
+void ids_targets_forget(const struct ids_seen *seen) {
+    char answer[IDS_CONTROL_LINE], why[256];
+    for (size_t i = 0; i < seen->count; i++) {
+        const struct ids_seen_process *process = &seen->processes[i];
+        const char *name = process->socket && process->socket[0] == '/' ? strrchr(process->socket, '/') + 1 : "";
+        if (process->is_closed || !is_socket(name) || strtoll(name, NULL, 10) != process->pid) continue;
+        if (ids_control_ask(process->socket, "who", answer, sizeof answer, why, sizeof why) == -2)
+            unlink(process->socket);
+    }
+}
+
 static int by_place(const void *a, const void *b) {
     const struct ids_target *left = a, *right = b;
     int order = strcmp(left->session, right->session);

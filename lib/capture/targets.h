@@ -4,6 +4,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/error.h"
+#include "lib/capture/seen.h"
 
 #include <stdint.h>
 
@@ -28,6 +29,9 @@ struct ids_targets {
  * which nobody listens any more are removed. */
 int ids_targets_find(const char *word, struct ids_targets *ret_targets, struct ids_error *err);
 void ids_targets_done(struct ids_targets *targets);
+/* Removes the sockets of a capture's processes at which nobody listens any more: of those that were killed, or left
+ * without their ends being told (os._exit). */
+void ids_targets_forget(const struct ids_seen *seen);
 /* Sends "who", "start" or "stop" to one process and updates it. IDS_NOT_FOUND: the process ended. */
 int ids_target_ask(struct ids_targets *targets, struct ids_target *target, const char *request, struct ids_error *err);
 

@@ -262,6 +262,10 @@ def program():
     check(closed.stdout == 'y\n', 'SIGPIPE ends the program')
 
 
+def sockets():
+    return list((ROOT / 'run').glob('*/*.sock'))
+
+
 def ends():
     run = double(['-s', '3'], 'wake', 'step:0:6')
     check(run.steps() == [(3, 5)] and run.windows()[0]['closed_by'] == 'exit', run.sidecar)
@@ -282,7 +286,9 @@ def ends():
     check(run.sidecar['missed']['id'] == 'unwritten', run.err)
     run = double(['-s', '3'], 'wake', 'step:0:2', '_exit:0')
     check(run.line('missed').startswith('the program ended with exit code 0, of which idsprof was not told (os._exit?), before step 3'), run.err)
+    check(not sockets(), 'sockets of programs that have gone: %s' % sockets())
     run = double(['-s', '3'], 'wake', 'step:0:6', 'kill:9')
+    check(not sockets(), 'a socket of a program that was killed: %s' % sockets())
     check(run.code == 128 + 9 and run.sidecar['exit']['signal'] == 9, run.sidecar)
     check(run.line('missed') == 'signal 9 (Killed) ended the program in an open window, which is lost', run.err)
     run = double(['-s', '3', '--steps', '2'], 'wake', 'step:0:9', 'kill:15')
