@@ -23,6 +23,11 @@ static const char *say_more(struct ids_report *report, double times, const char 
     return ids_report_text(report, "%.0f %% more%s", ceil((times - 1) * 100), of);
 }
 
+/* Threads that run Python share its lock, but for what gives it back; those of tf.data do not. */
+static const char *workers_of(const char *stage) {
+    return strncmp(stage, "Iterator::", 10) ? " processes (threads share Python's lock)" : "";
+}
+
 /* What the slowest stage gives, where that is less than the steps need. */
 static const char *say_slowest(struct ids_report *report, const struct ids_table *stages, size_t row,
                                const char *culprit) {
@@ -33,7 +38,7 @@ static const char *say_slowest(struct ids_report *report, const struct ids_table
         return ids_report_text(
             report, "; the program needs %s a second of %s, and %lld %s %s: %s, or less work in each",
             say(report, need), name, (long long)threads, threads == 1 ? "thread gives" : "threads give",
-            say(report, rate), say_more(report, need.d / rate.d, ""));
+            say(report, rate), say_more(report, need.d / rate.d, workers_of(name)));
     if (culprit && !strcmp(name, culprit))
         return need.missing || rate.missing
                    ? ""

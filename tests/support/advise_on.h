@@ -23,6 +23,7 @@ static inline void advise_on(const char *text) {
 /* Steps one after another; each begins on the host with what its letter says, then launches a kernel and waits for
  * nothing:
  *   c compiles g (900 us)    i takes input (900 us)    m the same, from a stage that works    . nothing
+ *   g the same, from one of Python's
  *   a is in cudaMalloc (900 us)    d dispatches f (900 us)    l takes input for long (30 ms)
  *   w has no core (30 ms)
  * and the device computes `work_us` after that. */
@@ -41,6 +42,7 @@ static inline void record(const char *steps, int first_number, int work_us) {
                       {'l', "%dus 30000us Iterator::Model\n%dus 1us Iterator::Root\n"},
                       {'w', "%dus 30000us \"$python wait_for_core\"\n%dus 0us cudaGetDevice\n"},
                       {'m', "%dus 900us Iterator::Model\n%dus 899us Iterator::Model::Map\n"},
+                      {'g', "%dus 900us MapDatasetIterator.__next__ _ipl_stage_cat=preprocessing\n%dus 0us Inner\n"},
                       {'d', "%dus 900us PjitFunction(f)\n%dus 0us ParseArguments\n"},
                       {'a', "%dus 900us cudaMalloc\n%dus 0us cudaGetDevice\n"}};
         for (size_t d = 0; d < sizeof doings / sizeof *doings; d++) {
