@@ -82,21 +82,31 @@ static int meet_thread(struct ids_python_thread *thread, uint32_t number) {
     return 0;
 }
 
+/* When the stack was read: what is asked about other threads, and of the kernel about this one, takes longer than many
+ * a call that events show beside it. */
+static int read_thread_at(struct ids_python_thread *thread, uint32_t number, int64_t *ret_when_ns) {
+    int64_t before_ns = ids_realtime_ns();
+    if (read_thread(thread, number)) return -1;
+    *ret_when_ns = before_ns + (ids_realtime_ns() - before_ns) / 2;
+    return 0;
+}
+
 /* 0, or -1 when there is no such thread any more. */
-static int take_thread(struct ids_python_thread *thread, uint32_t number, int64_t when_ns) {
+static int take_thread(struct ids_python_thread *thread, uint32_t number) {
     struct ids_samples *samples = &stacks.sampled.samples;
     struct ids_python_stack *stack = &stacks.stack;
     if (meet_thread(thread, number)) return -1;
     struct ids_thread_clock clock = {ids_thread_cpu_ns(thread->tid), -1, ids_realtime_ns()};
     int asks_gil = stacks.running > 1; /* one alone waits for nobody */
     if (ids_python_thread_is_still(thread, clock.cpu_ns, number) && (thread->asked_gil || !asks_gil) &&
-        (!thread->depth || !ids_samples_again(samples, thread->line, number, when_ns))) {
+        (!thread->depth || !ids_samples_again(samples, thread->line, number, clock.at_ns))) {
         stacks.counts.still++;
         return 0;
     }
     if (clock.cpu_ns >= 0) find_core_wait(thread, &clock, number);
     uint64_t ours = atomic_load(&stacks.left_out); /* before it is read: one that is no more is not in what is read */
-    if (read_thread(thread, number)) return -1;
+    int64_t when_ns;
+    if (read_thread_at(thread, number, &when_ns)) return -1;
     stack->woke = thread->tid == stack->tid && ids_thread_woke_between(&thread->clock, &clock);
     /* Another thread may have got the state's place: its clock is not known. */
     thread->clock = thread->tid == stack->tid ? clock : (struct ids_thread_clock){-1, -1, 0};
@@ -114,13 +124,13 @@ static int take_thread(struct ids_python_thread *thread, uint32_t number, int64_
 
 /* 1 when no thread had run since the sample before. */
 static int take_sample(uint32_t number) {
-    int64_t still = stacks.counts.still, when_ns = ids_realtime_ns();
+    int64_t still = stacks.counts.still;
     uintptr_t state = ids_python_first_thread(&stacks.layout);
     int running = 0;
     size_t count = 0;
     for (; state; count++) {
         struct ids_python_thread *thread = ids_python_threads_at(&stacks.threads, count, state);
-        if (!thread || take_thread(thread, number, when_ns)) break;
+        if (!thread || take_thread(thread, number)) break;
         running += thread->depth > 0;
         state = thread->next;
     }

@@ -91,6 +91,8 @@ struct joining {
     struct ids_keymap usual;  /* an event: the stack that was seen most around it, plus one */
     struct ids_keymap calls;  /* by the name of a call in a stack: it has events of its own */
     struct ids_sampled_calls same;
+    uint32_t line;   /* of the last call whose line is known: the stack, plus one; 0: none yet */
+    int64_t line_ps; /* when that call ended */
 };
 
 /* A plane's lines are of one sampling, which began with the first of them. */
@@ -407,6 +409,45 @@ static int is_of_another_call(const struct joining *joining, const struct walk *
     return seen >= AT_ITS_TIME && !saw_time(walk) && !is_of_function(joining, walk, (uint32_t)usual - 1);
 }
 
+/* No sample was taken in this call, and those before and after it saw the same function: it is told by the line at
+ * which samples that were taken in other such calls saw that function, and not by the one that it came to next. */
+static uint32_t frames_of_line(const struct joining *joining, const struct walk *walk, uint64_t usual) {
+    uint64_t seen = 0;
+    if (!usual || saw_time(walk) || !is_of_function(joining, walk, (uint32_t)usual - 1)) return walk->frames;
+    ids_keymap_get(&joining->counts, ids_key_of(key_of_event(joining, walk), usual - 1), &seen);
+    return seen >= AT_ITS_TIME ? (uint32_t)usual - 1 : walk->frames;
+}
+
+/* None was taken in any such call, and the samples before and after this one saw two lines of that function. */
+static int is_between_lines(const struct joining *joining, const struct walk *walk) {
+    const struct ids_timeline *sampled = &joining->sampled->timeline;
+    const struct ids_doing *doings = joining->trace->doings;
+    uint32_t other = IDS_NO_DOING;
+    if (walk->when_ps < walk->seen_ps[0] && walk->s > 1) other = sampled->doing[walk->s - 2];
+    if (walk->when_ps >= walk->seen_ps[0] && walk->s < sampled->count) other = sampled->doing[walk->s];
+    return other != IDS_NO_DOING && doings[other].caller != doings[walk->frames].caller;
+}
+
+/* What stands nearest to the call says its line: a sample, or the call before it, where that one's line is known. */
+static uint32_t nearest_line(const struct joining *joining, const struct walk *walk) {
+    int64_t to_sample_ps = walk->when_ps < walk->seen_ps[0] ? ids_sat_sub(walk->seen_ps[0], walk->call_ps[1])
+                                                            : ids_sat_sub(walk->when_ps, walk->seen_ps[1]);
+    if (!joining->line || !is_of_function(joining, walk, joining->line - 1)) return walk->frames;
+    return ids_sat_sub(walk->call_ps[0], joining->line_ps) < to_sample_ps ? joining->line - 1 : walk->frames;
+}
+
+/* The function that the samples around a call saw, at the line that makes it. */
+static int64_t doing_at_line(struct joining *joining, const struct walk *walk, uint64_t usual) {
+    uint32_t frames = frames_of_line(joining, walk, usual);
+    if (joining->trace->doings[walk->events].account != IDS_HOST_DISPATCH)
+        return ids_doing_beside(joining->trace, walk->events, frames);
+    if (frames == walk->frames && !saw_time(walk) && is_between_lines(joining, walk))
+        return ids_doing_guessed(joining->trace, walk->events, nearest_line(joining, walk));
+    joining->line = frames + 1;
+    joining->line_ps = walk->call_ps[1];
+    return ids_doing_beside(joining->trace, walk->events, frames);
+}
+
 /* A sample stands in a call whose events are over, or have not begun: before it the thread did what the sample before
  * saw, after it what the next one saw, where that is Python's. Else the function that makes the call is all that is
  * known. */
@@ -446,7 +487,7 @@ static int64_t find_doing(struct joining *joining, const struct walk *walk) {
     if (!usual && walk->launch) ids_keymap_get(&joining->usual, (uint64_t)(walk->launch - 1) << 32 | 1, &usual);
     if (joining->trace->doings[walk->events].account == IDS_NO_ACCOUNT ||
         (!is_unseen(joining, walk) && !is_of_another_call(joining, walk, usual) && saw_caller(joining, walk)))
-        return ids_doing_beside(joining->trace, walk->events, walk->frames);
+        return doing_at_line(joining, walk, usual);
     return ids_doing_guessed(joining->trace, walk->events, usual ? (uint32_t)usual - 1 : IDS_NO_DOING);
 }
 
