@@ -26,6 +26,8 @@ struct making {
     size_t unlike_arguments;       /* whose shape changed in another way than that of most */
     int knows_arguments;           /* the programs say what their arguments are */
     struct ids_shape_change batch; /* of the first argument with another leading dimension; OTHER: none has one */
+    struct ids_dimension_change of_arguments[IDS_DIMENSIONS_MOST]; /* dimensions of theirs that changed, some of many */
+    size_t of_arguments_count;
 };
 
 static int add(struct making *making, struct ids_structure_row row) {
@@ -192,11 +194,27 @@ static const char *with_count(struct making *making, const char *text, double co
                                : ids_report_text(making->texts, "%s", IDS_COUNTED((size_t)count, "instruction"));
 }
 
+static int has_dimension(const struct making *making, const struct ids_dimension_change *dimension) {
+    for (size_t i = 0; i < making->of_arguments_count; i++) {
+        if (ids_dimension_changes_are_alike(&making->of_arguments[i], dimension)) return 1;
+    }
+    return 0;
+}
+
+static void note_dimensions(struct making *making, const char *a, const char *b) {
+    struct ids_dimension_change changes[IDS_DIMENSIONS_OF_SHAPE];
+    size_t count = ids_dimension_changes(a, b, changes);
+    for (size_t i = 0; i < count && making->of_arguments_count < IDS_DIMENSIONS_MOST; i++) {
+        if (!has_dimension(making, &changes[i])) making->of_arguments[making->of_arguments_count++] = changes[i];
+    }
+}
+
 /* Another type of elements in all arguments that changed: then ops are other ones, and have no counterpart. */
 static void compare_argument(struct making *making, const char *what, const char *a, const char *b) {
     struct ids_structure *structure = making->structure;
     struct ids_shape_change change;
     if (!a || !b || strcmp(what, "input") != 0 || !ids_shape_change(a, b, &change)) return;
+    note_dimensions(making, a, b);
     if (change.kind == IDS_SHAPE_LEADING && making->batch.kind == IDS_SHAPE_OTHER) making->batch = change;
     if (change.kind == IDS_SHAPE_ELEMENT && structure->like.kind == IDS_SHAPE_OTHER && !making->unlike_arguments)
         structure->like = change;
@@ -461,10 +479,23 @@ static const char *place_of_dimension(struct making *making, const struct ids_di
     return *scope ? ids_report_text(making->texts, "%s", scope) : first ? first->b->module : NULL;
 }
 
+/* A dimension of the model or its input is one of an argument too. Ops alone have others after another order of
+ * contraction: x @ (a @ b) in place of (x @ a) @ b. */
+static void keep_dimensions_of_arguments(struct making *making) {
+    struct ids_structure *structure = making->structure;
+    size_t kept = 0;
+    if (!making->knows_arguments || making->of_arguments_count == IDS_DIMENSIONS_MOST) return;
+    for (size_t i = 0; i < structure->dimension_count; i++) {
+        if (has_dimension(making, &structure->dimensions[i])) structure->dimensions[kept++] = structure->dimensions[i];
+    }
+    structure->dimension_count = kept;
+}
+
 static int tell_dimensions(struct making *making) {
     struct ids_structure *structure = making->structure;
     int failed = 0;
     structure->dimension_count = ids_matches_dimension_changes(making->ops, structure->dimensions);
+    keep_dimensions_of_arguments(making);
     for (size_t i = 0; i < structure->dimension_count && !failed; i++) {
         const struct ids_dimension_change *dimension = &structure->dimensions[i];
         failed =
