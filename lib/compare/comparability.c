@@ -534,8 +534,11 @@ static void compare_outside(struct looking *looking, const struct ids_side *a, c
 }
 
 static void compare_calls(struct looking *looking, const struct ids_side *a, const struct ids_side *b) {
-    const char *unlike = looking->alike == IDS_ALIKE_NOTHING ? NULL : ids_call_rates_unlike(a, b, looking->texts);
+    if (looking->alike == IDS_ALIKE_NOTHING) return;
+    const char *unlike = ids_call_rates_unlike(a, b, looking->texts), *other = NULL;
     if (unlike) find(looking, IDS_REMARK_UNLIKE, "steps.calls", "%s", unlike);
+    if (!unlike) other = ids_call_rates_other(a, b, looking->texts);
+    if (other) find(looking, IDS_REMARK_WARNING, "steps.calls", "%s", other);
 }
 
 static void compare_cores(struct looking *looking) {

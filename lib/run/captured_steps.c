@@ -205,6 +205,7 @@ static void describe_turn(const struct ids_run_files *run, struct ids_report *re
     int64_t every, apart;
     if (run->number || !name || name->missing || !name->text || strncmp(name->text, "call of ", 8) != 0) return;
     const char *turn = captured(run, &seen, &apart, &window) ? ids_seen_turn(&seen.processes[0], &every) : NULL;
+    if (turn) ids_report_property(report, "turn_every", ids_int_value(IDS_UNIT_COUNT, every));
     if (turn)
         ids_report_property(report, "turn",
                             ids_text_value(ids_report_text(

@@ -253,6 +253,42 @@ START_TEST(other_rates) {
 }
 END_TEST
 
+/* An update each second call, then each fourth; and as often. */
+START_TEST(rates_of_parts) {
+    static const int64_t updates[][3] = {{5, 2, 1}, {2, 5, 1}, {3, 2, 0}, {10, 5, 0}, {0, 5, 0}};
+    for (size_t i = 0; i < sizeof updates / sizeof *updates; i++) {
+        done(), begin();
+        for (int s = 0; s < 2; s++) {
+            called(&reports[s][0], "call of grad", 10), ran(&reports[s][0], "jit_grad", 10);
+            ran(&reports[s][0], "jit_update", updates[i][s]);
+        }
+        compare(1);
+        const char *text = ids_call_rates_other(&sides[0], &sides[1], &texts);
+        ck_assert_int_eq(text != NULL, updates[i][2]);
+        if (!i) ck_assert(says(text, "jit_update comes with 0.5 of one in before and with 0.2 in after"));
+    }
+}
+END_TEST
+
+/* A window has five calls, of turns of two and of four. */
+START_TEST(rates_of_turns) {
+    for (int s = 0; s < 2; s++) {
+        called(&reports[s][0], "call of grad", 5);
+        ran(&reports[s][0], "jit_grad", 5), ran(&reports[s][0], "jit_update", 2);
+    }
+    compare(1);
+    ck_assert_ptr_null(ids_call_rates_other(&sides[0], &sides[1], &texts));
+    for (int s = 0; s < 2; s++) {
+        ids_report_property(&reports[s][0], "turn_every", ids_int_value(IDS_UNIT_COUNT, s ? 4 : 2));
+        ids_report_property(&reports[s][0], "turn", ids_text_value("update comes with one of some steps"));
+    }
+    ck_assert(
+        says(ids_call_rates_other(&sides[0], &sides[1], &texts), "with 0.5 of one in before and with 0.25 in after"));
+    for (int s = 0; s < 2; s++) ids_report_property(&reports[s][0], "turn", ids_text_value("updates comes with some"));
+    ck_assert_ptr_null(ids_call_rates_other(&sides[0], &sides[1], &texts));
+}
+END_TEST
+
 /* --- as remarks ------------------------------------------------------------------------------------------------- */
 
 /* The text of the one of that id; NULL: there is none. */
@@ -287,4 +323,4 @@ END_TEST
 
 IDS_RUN_FIXTURE("outside", begin, done, windows_unlike_their_runs, windows_slower_alike, windows_within_a_quarter,
                 windows_of_several, slow_outside, slow_alike, gradients_accumulate, one_program_of_several, other_rates,
-                remarks)
+                rates_of_parts, rates_of_turns, remarks)
