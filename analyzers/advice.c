@@ -133,6 +133,7 @@ static void advise_on_all(struct ids_adviser *adviser) {
         advise_on_little(adviser, unfounded, first);
         return;
     }
+    ids_advise_on_evaluation(adviser);
     ids_advise_on_buffers(adviser);
     ids_advise_on_warm_up(adviser);
     ids_advise_on_programs_memory(adviser, 0);

@@ -1,6 +1,6 @@
 /* advise_on.h - the rules of advice, each in the file whose name says what it is about: advise_on_pieces.c,
  * advise_on_waste.c, advise_on_padding.c, advise_on_ops.c, advise_on_steps.c, advise_on_kernels.c, advise_on_device.c,
- * advise_on_start.c, advise_on_exchange.c. advice.c calls them in order. */
+ * advise_on_start.c, advise_on_exchange.c, advise_on_evaluation.c. advice.c calls them in order. */
 #ifndef IDS_ANALYZERS_ADVISE_ON_H
 #define IDS_ANALYZERS_ADVISE_ON_H
 
@@ -29,6 +29,8 @@ void ids_advise_on_time_outside(struct ids_adviser *adviser);
 void ids_advise_on_opening(struct ids_adviser *adviser); /* after all others */
 
 void ids_advise_on_start(struct ids_adviser *adviser); /* start */
+
+void ids_advise_on_evaluation(struct ids_adviser *adviser); /* evaluation */
 
 void ids_advise_on_buffers(struct ids_adviser *adviser); /* exchange */
 /* ". They are 404 collectives a step, ...", of what has the same remedy, whoever launches them; "" where they are

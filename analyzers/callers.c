@@ -279,6 +279,85 @@ const char *ids_siblings_in_words(const struct ids_trace *trace, const struct id
                            ids_value_format(ids_real_value(IDS_UNIT_RATIO, share), buffer, sizeof buffer));
 }
 
+/* --- how long a function takes, with all that it calls
+ * ------------------------------------------------------------- */
+
+/* What was asked about a stack, in the order of stacks: what is around one comes first. */
+struct inside {
+    uint32_t outermost; /* the stack of such a function that is around it, or itself: index + 1; 0: none is */
+    int launches;       /* it, or what is around it, launches */
+};
+
+static int is_asked(const struct tree *tree, uint32_t text, int (*is_it)(const char *function),
+                    struct ids_report *report) {
+    struct ids_python_call call;
+    struct ids_text name = text_of(tree->trace, text);
+    if (!is_of_program(name) || !ids_python_call_of(name, &call)) return 0;
+    return is_it(ids_report_text(report, "%.*s", (int)call.function.length, call.function.at));
+}
+
+/* The texts of frames that launch. */
+static int find_launchers(const struct ids_trace *trace, struct ids_keymap *launchers) {
+    for (size_t n = 0; n < trace->name_count; n++) {
+        if (trace->names[n].launched && ids_keymap_add(launchers, (uint64_t)trace->names[n].text + 1, 1) < 0) return -1;
+    }
+    return 0;
+}
+
+/* Time below each such function, by its key; *ret_all: of all stacks. 1: they launch outside of these too. -1: no
+ * memory. */
+static int sum_inside(const struct tree *tree, struct inside *inside, int (*is_it)(const char *function),
+                      struct ids_report *report, struct ids_keymap *sums, int64_t *ret_all_ps) {
+    const struct ids_trace *trace = tree->trace;
+    struct ids_keymap launchers = {0};
+    int launches_outside = 0, failed = find_launchers(trace, &launchers);
+    for (size_t s = 0; s < trace->stack_count && !failed; s++) {
+        const struct ids_stack *stack = &trace->stacks[s];
+        uint64_t unused, *sum = NULL;
+        if (!stack->outside || !tree->is_launching[stack->track]) continue;
+        inside[s] = inside[stack->outside - 1];
+        inside[s].launches |= ids_keymap_get(&launchers, (uint64_t)stack->text + 1, &unused);
+        if (!inside[s].outermost && is_asked(tree, stack->text, is_it, report)) inside[s].outermost = (uint32_t)s + 1;
+        ids_sum(ret_all_ps, stack->self_ps);
+        launches_outside |= inside[s].launches && !inside[s].outermost && stack->self_ps > 0;
+        if (inside[s].outermost) failed = !(sum = ids_keymap_at(sums, tree->at[inside[s].outermost - 1].function));
+        if (sum) *sum += (uint64_t)stack->self_ps;
+    }
+    ids_keymap_done(&launchers);
+    return failed ? -1 : launches_outside;
+}
+
+int ids_callers_longest(const struct ids_trace *trace, int (*is_it)(const char *function), struct ids_report *report,
+                        struct ids_function_time *ret_time) {
+    struct tree tree;
+    struct ids_keymap sums = {0};
+    struct inside *inside = calloc(trace->stack_count + 1, sizeof *inside);
+    int64_t all_ps = 0;
+    uint64_t most_ps = 0, own_ps;
+    size_t most = SIZE_MAX;
+    int failed = tree_init(&tree, trace) || !inside;
+    int is_found = !failed && sum_inside(&tree, inside, is_it, report, &sums, &all_ps) == 1;
+    for (size_t s = 0; is_found && s < trace->stack_count; s++) {
+        if (inside[s].outermost != s + 1 || !ids_keymap_get(&sums, tree.at[s].function, &own_ps)) continue;
+        if (own_ps > most_ps) most_ps = own_ps, most = s;
+    }
+    struct ids_python_call call;
+    is_found = most != SIZE_MAX && all_ps > 0 && ids_python_call_of(text_of(trace, trace->stacks[most].text), &call);
+    if (is_found) {
+        const struct ids_text file = ids_told_file(trace, call.file);
+        uint32_t outside = trace->stacks[most].outside, caller = outside ? tree.at[outside - 1].program : 0;
+        *ret_time = (struct ids_function_time){
+            .function = ids_report_text(report, "%.*s", (int)call.function.length, call.function.at),
+            .file = ids_report_text(report, "%.*s", (int)file.length, file.at),
+            .caller = caller ? name_of(trace, trace->stacks[caller - 1].text, report) : "",
+            .share = (double)most_ps / (double)all_ps};
+    }
+    ids_keymap_done(&sums);
+    free(inside);
+    tree_done(&tree);
+    return is_found;
+}
+
 /* Percent of the time. Where one line has more the place says it; of the others, the least that is named. */
 enum { NEARLY_ALL = 80, LEAST_OF_LINE = 10, MOST_LINES = 3 };
 

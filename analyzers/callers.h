@@ -27,6 +27,17 @@ const char *ids_siblings_in_words(const struct ids_trace *trace, const struct id
 const char *ids_lines_in_words(const struct ids_trace *trace, const struct ids_ledger *ledger,
                                const struct ids_ledger_entry *entry, struct ids_report *report);
 
+/* Of the program's functions that are asked for by name, the one below which samples saw the threads that launch for
+ * most of their time, where they launch outside of it too. */
+struct ids_function_time {
+    const char *function, *file; /* "evaluate", "train.py" */
+    const char *caller;          /* "main (train.py:57)"; "" where nobody of the program calls it */
+    double share;                /* of the time of those threads in the window */
+};
+/* 1, or 0 where there is none, or memory ran out. */
+int ids_callers_longest(const struct ids_trace *trace, int (*is_it)(const char *function), struct ids_report *report,
+                        struct ids_function_time *ret_time);
+
 /* The table `callers`. 0, or -1 when memory ran out. */
 int ids_callers_list(const struct ids_analysis *analysis, struct ids_report *report);
 extern const struct ids_table_def ids_callers_table;

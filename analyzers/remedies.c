@@ -384,9 +384,13 @@ static int saves(const struct ids_circumstances *about) {
     return has_word(about->culprit, words);
 }
 
-static int evaluates(const struct ids_circumstances *about) {
+int ids_is_evaluation(const char *function) {
     static const char *const words[] = {"eval", "evaluate", "evaluation", "validate", "validation", NULL};
-    return has_word(about->culprit, words);
+    return has_word(function, words);
+}
+
+static int evaluates(const struct ids_circumstances *about) {
+    return ids_is_evaluation(about->culprit);
 }
 
 static int logs(const struct ids_circumstances *about) {

@@ -51,4 +51,7 @@ enum ids_remedy_scope {
 };
 enum ids_remedy_scope ids_remedy_scope(enum ids_account account, const char *where);
 
+/* By its name it evaluates a model: "evaluate", "EvalStep.run", "run_validation". */
+int ids_is_evaluation(const char *function);
+
 #endif

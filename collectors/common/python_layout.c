@@ -169,6 +169,10 @@ uintptr_t ids_python_first_thread(const struct ids_python_layout *layout) {
     return thread;
 }
 
+int ids_python_next_thread(const struct ids_python_layout *layout, uintptr_t state, uintptr_t *ret_next) {
+    return ids_own_memory(state + layout->thread_next, ret_next, sizeof *ret_next);
+}
+
 int ids_python_has_threads(const struct ids_python_layout *layout, void *(*first_thread)(void *interpreter)) {
     enum { TRIES = 100 };
     void *interpreter = layout->main_interpreter();

@@ -35,6 +35,8 @@ int ids_python_layout_find(struct ids_python_layout *layout, char *why, size_t w
 
 /* The state of the main interpreter's first thread; 0: there is none, or no interpreter any more. */
 uintptr_t ids_python_first_thread(const struct ids_python_layout *layout);
+/* The state of the thread behind that one; 0: it is the last one. -1 where nothing is there any more, else 0. */
+int ids_python_next_thread(const struct ids_python_layout *layout, uintptr_t state, uintptr_t *ret_next);
 
 /* Whether the list of threads begins where the layout says: at what `first_thread` answers, asked while there is an
  * interpreter. Later the list is read without asking, because an interpreter that ends takes its list with it. Threads

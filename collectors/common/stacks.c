@@ -101,7 +101,8 @@ static int take_thread(struct ids_python_thread *thread, uint32_t number) {
     if (ids_python_thread_is_still(thread, clock.cpu_ns, number) && (thread->asked_gil || !asks_gil) &&
         (!thread->depth || !ids_samples_again(samples, thread->line, number, clock.at_ns))) {
         stacks.counts.still++;
-        return 0;
+        /* The thread behind it may have ended meanwhile: all others are behind that one. */
+        return ids_python_next_thread(&stacks.layout, thread->state, &thread->next);
     }
     if (clock.cpu_ns >= 0) find_core_wait(thread, &clock, number);
     uint64_t ours = atomic_load(&stacks.left_out); /* before it is read: one that is no more is not in what is read */

@@ -113,6 +113,18 @@ def asleep():
         thread.join()
 
 
+def passes():
+    """Everybody sleeps, and one that is in the middle of the list ends."""
+    over = threading.Event()
+    passing = threading.Thread(target=time.sleep, args=(.1,))
+    passing.start()
+    newest = threading.Thread(target=over.wait)
+    newest.start()
+    time.sleep(seconds)
+    over.set()
+    newest.join()
+
+
 def generators():
     """Frames that are given back and taken again all the time, as those of json.dump with an indent."""
     def of_word(word):
@@ -209,6 +221,6 @@ def ends():
 cuda.cuInit(0)
 cuda.cuLaunchKernel()
 {'work': work, 'many_threads': many_threads, 'churn': churn, 'deep': deep, 'forks': forks, 'quits': quits, 'handles_faults': handles_faults,
- 'interpreters': interpreters, 'ends': ends, 'generators': generators, 'asleep': asleep}[act]()
+ 'interpreters': interpreters, 'ends': ends, 'generators': generators, 'asleep': asleep, 'passes': passes}[act]()
 cuda.cuLaunchKernel()
 print('done')

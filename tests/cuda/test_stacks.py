@@ -41,6 +41,12 @@ def others():
     return [found[which] for which in sorted(found)]
 
 
+def line_of(code, function):
+    with open(PROGRAM) as file:
+        lines = file.read().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if code in line and number > lines.index('def %s():' % function))
+
+
 class Run:
     """A capture of the program's act, beside a run without us."""
 
@@ -116,6 +122,11 @@ run = Run(sys.executable, 'asleep', 0.4)
 for line in run.stacks() if sys.version_info >= (3, 11) else []:
     # Each is read when it is new and in every 64th sample; they begin to sleep one after the other.
     check('asleep: who sleeps is not read', line['still'] > 0.3 * line['samples'] * line['threads'], line)
+
+run = Run(sys.executable, 'passes', 0.5)
+if sys.version_info >= (3, 11):
+    slept = sum(time for frames, time in run.folded() if frames[-2:] == ['passes (python_program.py:%d)' % line_of('time.sleep(seconds)', 'passes'), 'time.sleep'])
+    check('passes: who sleeps behind one that has ended goes on', slept > 450e3, slept, run.folded())
 
 run = Run(sys.executable, 'generators', 1.5)
 # Of the program: the interpreter's own end has no module around it.
