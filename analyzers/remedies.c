@@ -271,7 +271,8 @@ static int computes_by_name(const struct ids_circumstances *about) {
 }
 
 static int waits_for_another(const struct ids_circumstances *about) {
-    static const char *const names[] = {"wait", "acquire", "join", "result", "poll", "select", "wait_for", NULL};
+    static const char *const names[] = {"wait",   "acquire",  "join",         "result", "poll",
+                                        "select", "wait_for", "as_completed", NULL};
     static const char *const calls[] = {"communicate", "waitpid", "wait3", "wait4", "waitid", "flock", "lockf", NULL};
     static const char *const of_processes[] = {
         "os.system", "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", NULL};
@@ -581,8 +582,8 @@ static const struct sentence {
      {"make that cheaper, or let it work further ahead; and wait for it itself (result(), get(), Event.wait), which "
       "ends at once", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, is_polling, "The program sleeps again and again, and the device waits",
-     {"wait for what it sleeps for itself (result(), get(), Event.wait), which ends at once; where that is nothing, "
-      "take the sleeps out of the loop", NULL, NULL, NULL}},
+     {"see what it sleeps for and make that faster; to wait for it itself (result(), get(), Event.wait) ends at once, and "
+      "saves a part of one sleep; where it is nothing, take the sleeps out of the loop", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, is_awaited, "The device waits for Python, which waits for another thread",
      {"do less there while it has what is waited for (a lock, an item), or let it work further ahead", NULL, NULL,
       NULL}},

@@ -186,10 +186,12 @@ static int waits_for_thread(struct ids_text name) {
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         if (ids_text_begins(name, heads[i])) return 1;
     }
-    /* Of a sampled stack, by the words of the program: "$self._lock acquire"; asyncio's "$self._selector poll". */
+    /* Of a sampled stack, by the words of the program: "$self._lock acquire"; asyncio's "$self._selector poll"; "$jobs
+     * get" of a SimpleQueue. "$<unknown> get" is mostly a dict's. */
     struct ids_python_frame frame;
     return name.at[0] == '$' && ids_python_frame_of(name, &frame) && !frame.file.length &&
-           (ids_text_is(frame.function, "acquire") || ids_text_is(frame.function, "poll"));
+           (ids_text_is(frame.function, "acquire") || ids_text_is(frame.function, "poll") ||
+            (ids_text_is(frame.function, "get") && !ids_text_is(name, "$<unknown> get")));
 }
 
 int ids_python_sleeps(struct ids_text name) {
@@ -203,17 +205,16 @@ int ids_python_sleeps(struct ids_text name) {
 /* Of what is built in, by the words of the program or by module: "$time sleep", "$self._sock recv_into". */
 static int blocks(struct ids_text name) {
     static const char *const calls[] = {
-        "accept",  "connect",     "connect_ex",    "do_handshake",  "fdatasync",    "flock",        "fsync",
-        "get",     "getaddrinfo", "gethostbyname", "input",         "lockf",        "nanosleep",    "pause",
-        "recv",    "recv_into",   "recvfrom",      "recvfrom_into", "recvmsg",      "recvmsg_into", "send",
-        "sendall", "sendfile",    "sendmsg",       "sendto",        "sigtimedwait", "sigwait",      "sleep",
-        "system",  "wait",        "wait3",         "wait4",         "waitid",       "waitpid"};
+        "accept",      "connect",       "connect_ex",    "do_handshake", "fdatasync",    "flock", "fsync",
+        "getaddrinfo", "gethostbyname", "input",         "lockf",        "nanosleep",    "pause", "recv",
+        "recv_into",   "recvfrom",      "recvfrom_into", "recvmsg",      "recvmsg_into", "send",  "sendall",
+        "sendfile",    "sendmsg",       "sendto",        "sigtimedwait", "sigwait",      "sleep", "system",
+        "wait",        "wait3",         "wait4",         "waitid",       "waitpid"};
     struct ids_python_frame frame;
     if (ids_python_is_selector(name) || ids_text_is(name, "$self._handle join")) return 1; /* of a thread */
     if (ids_text_is(name, "<built-in function sleep>")) return 1;
     /* collectors/common/stacks_plane.c */
     if (ids_text_is(name, "$io read") || ids_text_ends(name, " (reads)") || ids_text_ends(name, " (sleeps)")) return 1;
-    if (ids_text_is(name, "$<unknown> get")) return 0; /* mostly a dict's; of a queue, "$jobs get", samples say it */
     return ids_text_begins(name, "$") && ids_python_frame_of(name, &frame) && !frame.file.length &&
            IS_IN(frame.function, calls);
 }

@@ -173,6 +173,20 @@ async def by_an_object(_):
     feeder.task.cancel()
 
 
+async def by_a_thread(_):
+    """A thread fills the queue: no task is who is waited for, whatever else the loop has to do."""
+    loop, shards = asyncio.get_running_loop(), asyncio.Queue(1)
+
+    def fill():
+        for _ in range(4):
+            time.sleep(.01)
+            loop.call_soon_threadsafe(shards.put_nowait, 1)
+    thread = threading.Thread(target=fill)
+    thread.start()
+    await beside_listeners(shards.get)
+    thread.join()
+
+
 def decode():
     time.sleep(.05)      # longer than a loop may wait for a core
 
@@ -312,6 +326,8 @@ def main():
     check('gather: whose time comes last', set(names()) == {'fetch'}, names())
     during(by_an_object)
     check('over a queue: who has it', set(names()) == {'last_shard'}, names())
+    during(by_a_thread)
+    check('over a queue that a thread fills', set(names()) == {'beside_listeners', '$asyncio poll'}, names())
     during(in_a_thread)
     check('a thread: said', set(names()) >= {'in_a_thread', '$asyncio poll'}, names())
     during(of_a_generator)

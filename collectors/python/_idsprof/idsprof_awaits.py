@@ -107,6 +107,7 @@ class Waiting:
         between = file in BETWEEN_TASKS or (file == 'tasks.py' and inner.co_name in FOR_TASKS)
         self.is_final = self.future is not None and not of_tasks and not between
         self.own = next((frame for frame in reversed(self.frames) if not is_of_library(frame)), None)
+        self.is_of_thread = False
 
     def tasks(self, asyncio, others):
         """The tasks that it waits for: one, those of gather(), of a TaskGroup, of wait(), or whoever has the same queue or lock."""
@@ -123,7 +124,9 @@ class Waiting:
         return '$%s:%d await %s' % (file_of(code.co_filename), self.own.f_lineno or 0, _function(code))
 
     def awaits_thread(self):
-        """A future of a pool's: another thread does what is awaited."""
+        """A future of a pool's, or of nobody's here: another thread does what is awaited."""
+        if self.is_of_thread:
+            return True
         found = getattr(self.future, '_callbacks', None) or ()
         return any('_chain_future' in getattr(item[0], '__qualname__', '') for item in found)
 
@@ -227,6 +230,9 @@ class Awaits:
         behind = self.behind(asyncio, of_steps, tasks)
         if behind:
             return self.latest(of_steps, behind, due)
+        if of_steps and of_steps.own and not of_steps.tasks(asyncio, tasks):
+            of_steps.is_of_thread = True        # no task has what it waits for, as a queue that a thread fills
+            return of_steps
         final = [waiting for waiting in (Waiting(task, asyncio) for task in tasks) if waiting.is_final and waiting.own]
         if timers:
             soonest = (getattr(timers[0], '_args', None) or (None,))[0]
