@@ -241,6 +241,7 @@ static int find_behind(struct ids_host_threads *threads, uint32_t own, uint32_t 
         if (behind.doing == IDS_NO_DOING) continue;
         ret_other->doing = behind.doing;
         ret_other->count = behind.count;
+        ret_other->has_gil = behind.has_gil;
         if (find_waking(threads, own, waiting, &waking)) return -1;
         ret_other->score = ids_waking_score(waking);
         return 0;
@@ -272,6 +273,24 @@ static int find_pacemaker(struct ids_host_threads *threads, const struct ids_cha
     uint32_t doing = ids_doing_with_core(trace, timeline, i);
     if (ids_may_hold_up(trace, doing, IDS_WAITS_FOR_LOCK)) best->doing = doing;
     return 0;
+}
+
+/* Who is waited for would go on, and waits for Python's lock itself: who has that. IDS_NO_DOING: it does not, or nobody
+ * is seen to have it. */
+static uint32_t find_gil_of(const struct ids_host_threads *threads, uint32_t host, size_t thread, int64_t from_ps) {
+    const struct ids_trace *trace = threads->trace;
+    uint32_t holder = IDS_NO_DOING;
+    const struct ids_timeline *own = &trace->tracks[threads->python[thread]].timeline;
+    size_t turn = ids_timeline_find(own, from_ps);
+    if (turn == SIZE_MAX || trace->doings[own->doing[turn]].waits != IDS_WAITS_FOR_GIL) return IDS_NO_DOING;
+    for (size_t p = 0; p < threads->python_count; p++) {
+        const struct ids_track *track = &trace->tracks[threads->python[p]];
+        size_t i = p == thread || track->host != host ? SIZE_MAX : ids_timeline_find(&track->timeline, from_ps);
+        uint32_t doing = i == SIZE_MAX ? IDS_NO_DOING : track->timeline.doing[i];
+        if (!ids_may_hold_up(trace, doing, IDS_WAITS_FOR_GIL)) continue;
+        if (holder == IDS_NO_DOING || tells_more(trace, &trace->doings[doing], &trace->doings[holder])) holder = doing;
+    }
+    return holder;
 }
 
 static int find_beside(struct ids_host_threads *threads, uint32_t own, uint32_t waiting, int64_t from_ps,
@@ -314,6 +333,11 @@ static int find_beside(struct ids_host_threads *threads, uint32_t own, uint32_t 
     if (!is_guess) ret_other->doing = best.doing;
     if (waking && best.doing == IDS_NO_DOING && find_behind(threads, own, waiting, from_ps, chain, ret_other))
         return -1;
+    uint32_t holder = waiting != IDS_NO_DOING && !is_guess && best.doing != IDS_NO_DOING
+                          ? find_gil_of(threads, chain->host, best.thread, from_ps)
+                          : IDS_NO_DOING;
+    ret_other->has_gil |= holder != IDS_NO_DOING;
+    if (holder != IDS_NO_DOING) ret_other->doing = holder;
     const int is_pool = ret_other->doing == IDS_NO_DOING && !is_guess && pool.count > 0;
     ret_other->is_unknown = ret_other->doing == IDS_NO_DOING && (is_guess || ret_other->is_unknown);
     if (is_pool) ret_other->doing = pool.doing;

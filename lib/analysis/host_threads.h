@@ -54,6 +54,7 @@ struct ids_other_doing {
     int count;      /* how many do something */
     double score;   /* what speaks for it that this ends such waits, as a logarithm; 0: nothing */
     int is_unknown; /* others do something, but when they do says of none of them that it ends such waits */
+    int has_gil;    /* who ends such waits needs Python's lock, and this one has it */
     int64_t until_ps; /* that long; at most `to` */
 };
 /* `waiting`: in what the thread `own` waits for another one; IDS_NO_DOING: for Python's own lock. Whoever sleeps, reads

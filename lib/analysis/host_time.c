@@ -281,7 +281,8 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
             .known = (is_better && (is_usual || is_read || other.count > 1)) || (other.is_unknown && !is_read)
                          ? IDS_INFERRED
                          : IDS_RECORDED,
-            .name = is_better ? ids_name_of_doing(other.doing, manner) : ids_name_of_doing(number, alone),
+            .name = is_better ? ids_name_of_doing(other.doing, other.has_gil ? IDS_AS_HAVING_GIL : manner)
+                              : ids_name_of_doing(number, alone),
         };
         int code = hand_on(division->visitor, &part, err);
         if (code) return code;
