@@ -156,7 +156,7 @@ START_TEST(whose_a_frame_is) {
         {"$io read", IDS_FRAME_BLOCKS}, /* of a sampled stack: a loop over a file */
         {"<built-in function sleep>", IDS_FRAME_BLOCKS},
         {"$self._sock recv_into", IDS_FRAME_BLOCKS},
-        {"$work_queue get", IDS_FRAME_BLOCKS},
+        {"$work_queue get", IDS_FRAME_WAITS},     /* of a SimpleQueue */
         {"$self._handle join", IDS_FRAME_BLOCKS}, /* of a thread */
         {"$', ' join", IDS_FRAME_OF_LIBRARY},
         {"$np select", IDS_FRAME_OF_LIBRARY},

@@ -228,7 +228,7 @@ static const struct {
       .where = "a.py:6, in time.sleep, polled for in another thread"},
      "until another thread is done"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "main", .where = "a.py:6, in time.sleep, again and again"},
-     "wait for what it sleeps for"},
+     "see what it sleeps for"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "main", .where = "a.py:6, in time.sleep"}, "!again and again"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "get"}, "another thread or process"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "f", .where = "a.py:6, in worker.join"}, "another thread"},
