@@ -360,6 +360,7 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
         ids_sum(&slowest_ps, steps->at[s].slowest_ps);
         ids_sum(&host_ps, steps->at[s].host_end_ps - steps->at[s].host_start_ps);
     }
+    if (!n) return; /* the caller has some */
     int64_t first_ps = times_ps[0];
     double mean = (double)total_ps / (double)n, squares = 0;
     for (size_t s = 0; s < n; s++) squares += ((double)times_ps[s] - mean) * ((double)times_ps[s] - mean);

@@ -99,8 +99,9 @@ void ids_targets_forget(const struct ids_seen *seen) {
     char answer[IDS_CONTROL_LINE], why[256];
     for (size_t i = 0; i < seen->count; i++) {
         const struct ids_seen_process *process = &seen->processes[i];
-        const char *name = process->socket && process->socket[0] == '/' ? strrchr(process->socket, '/') + 1 : "";
-        if (process->is_closed || !is_socket(name) || strtoll(name, NULL, 10) != process->pid) continue;
+        const char *slash = process->socket ? strrchr(process->socket, '/') : NULL;
+        if (!slash || process->is_closed || !is_socket(slash + 1) || strtoll(slash + 1, NULL, 10) != process->pid)
+            continue;
         if (ids_control_ask(process->socket, "who", answer, sizeof answer, why, sizeof why) == -2)
             unlink(process->socket);
     }

@@ -738,7 +738,8 @@ def static_values():
     head = 'model/block/' * 20
     same('behind a long text', change((head, 1.0), (head, 2.0)), '[1] 1.0 -> 2.0')
     same('deep inside', change(((len, (head,)), {'lr': (1, 2.0)}), ((len, (head,)), {'lr': (1, 3.0)})), "[1]['lr'][1] 2.0 -> 3.0")
-    same('the first two', change(tuple(range(5)), tuple(range(1, 6))), '[0] 0 -> 1; [1] 1 -> 2')
+    same('short', change((4, 12), (4, 13)), '(4, 12) -> (4, 13)')
+    same('the first two', change((head, *range(5)), (head, *range(1, 6))), '[1] 0 -> 1; [2] 1 -> 2')
     same('a function made anew', change(((lambda: 0), 7), ((lambda: 0), 7)), '[0] <function static_values.<locals>.<lambda>>, a new object each time')
     same('longer', change((1, 2), (1, 2, 3)), '(1, 2) -> (1, 2, 3)')
     same('a text', change(head + 'attention/query', head + 'attention/value'), "'...lock/attention/query' -> '...lock/attention/value'")

@@ -166,6 +166,7 @@ def xprof(run):
     if not tool.exists():
         absent('no xprof beside %s (tests/requirements.txt)' % PYTHON)
     copy = ROOT / 'for_xprof'           # it writes its caches beside its input
+    shutil.rmtree(copy, ignore_errors=True)     # of a case that runs again
     shutil.copytree(run.folder, copy)
     session, = copy.glob('plugins/profile/*')
     done = subprocess.run([tool, 'list_xplane_lines', session], capture_output=True, text=True, timeout=120)

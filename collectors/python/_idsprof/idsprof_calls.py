@@ -160,6 +160,8 @@ class Node:
 
 
 def change_of(before, now):
+    if before[0] != now[0] and '...' not in before[0] + now[0]:
+        return '%s -> %s' % (before[0], now[0])
     old, new = getattr(before, 'parts', {}), getattr(now, 'parts', {})
     changed = [where for where in new if where in old and old[where] != new[where]]
     if changed:
