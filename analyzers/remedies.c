@@ -582,8 +582,8 @@ static const struct sentence {
      {"make that cheaper, or let it work further ahead; and wait for it itself (result(), get(), Event.wait), which "
       "ends at once", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, is_polling, "The program sleeps again and again, and the device waits",
-     {"see what it sleeps for and make that faster; to wait for it itself (result(), get(), Event.wait) ends at once, and "
-      "saves a part of one sleep; where it is nothing, take the sleeps out of the loop", NULL, NULL, NULL}},
+     {"see what it sleeps for and make that faster; to wait for it itself (result(), get(), Event.wait) ends at once, "
+      "and saves a part of one sleep; where it is nothing, take the sleeps out of the loop", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, is_awaited, "The device waits for Python, which waits for another thread",
      {"do less there while it has what is waited for (a lock, an item), or let it work further ahead", NULL, NULL,
       NULL}},
