@@ -100,8 +100,10 @@ void ids_targets_forget(const struct ids_seen *seen) {
     for (size_t i = 0; i < seen->count; i++) {
         const struct ids_seen_process *process = &seen->processes[i];
         const char *slash = process->socket ? strrchr(process->socket, '/') : NULL;
+        struct stat status;
         if (!slash || process->is_closed || !is_socket(slash + 1) || strtoll(slash + 1, NULL, 10) != process->pid)
             continue;
+        if (lstat(process->socket, &status) || !S_ISSOCK(status.st_mode)) continue;
         if (ids_control_ask(process->socket, "who", answer, sizeof answer, why, sizeof why) == -2)
             unlink(process->socket);
     }

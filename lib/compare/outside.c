@@ -85,7 +85,8 @@ static struct slow slow_of_run(const struct ids_side_run *run) {
     double lost_ps = 0;
     if (row == SIZE_MAX || isnan(cell(history, row, "slow"))) return slow;
     for (size_t i = 0; steps && i < steps->row_count; i++) {
-        int64_t number = (int64_t)cell(steps, i, "step");
+        double step = cell(steps, i, "step");
+        int64_t number = isnan(step) ? -1 : (int64_t)step;
         double took_ps = cell(steps, i, "time"), medians = cell(steps, i, "medians");
         if ((number >= first && number <= last && number != left_out) || !(medians > 1)) continue;
         lost_ps += took_ps - took_ps / medians;
