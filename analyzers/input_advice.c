@@ -25,7 +25,7 @@ static const char *say_more(struct ids_report *report, double times, const char 
 
 /* Threads that run Python share its lock, but for what gives it back; those of tf.data do not. */
 static const char *workers_of(const char *stage) {
-    return strncmp(stage, "Iterator::", 10) ? " processes (threads share Python's lock)" : "";
+    return strncmp(stage, "Iterator::", 10) ? " workers (processes where Python computes: threads share its lock)" : "";
 }
 
 /* What the slowest stage gives, where that is less than the steps need. */

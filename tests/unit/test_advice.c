@@ -29,8 +29,9 @@ START_TEST(the_slowest_stage_of_input_is_named) {
                   "%s", report.advice[0].evidence);
     ids_report_done(&report);
     record("ggggg", 150, 100); /* Python */
-    ck_assert_msg(evidence_has(0, "8 times as many processes (threads share Python's lock), or less work in each"),
-                  "%s", report.advice[0].evidence);
+    ck_assert_msg(
+        evidence_has(0, "8 times as many workers (processes where Python computes: threads share its lock), or less"),
+        "%s", report.advice[0].evidence);
     ids_report_done(&report);
     record("iiiii", 150, 100);
     ck_assert_msg(evidence_has(0, "; its stages only wait for others, which were not recorded"), "%s",
