@@ -6,6 +6,7 @@
 #include "lib/model/told_files.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -279,8 +280,7 @@ const char *ids_siblings_in_words(const struct ids_trace *trace, const struct id
                            ids_value_format(ids_real_value(IDS_UNIT_RATIO, share), buffer, sizeof buffer));
 }
 
-/* --- how long a function takes, with all that it calls
- * ------------------------------------------------------------- */
+/* --- how long a function takes, with all it calls ----------------------------------------------------------------- */
 
 /* What was asked about a stack, in the order of stacks: what is around one comes first. */
 struct inside {
@@ -288,12 +288,13 @@ struct inside {
     int launches;       /* it, or what is around it, launches */
 };
 
-static int is_asked(const struct tree *tree, uint32_t text, int (*is_it)(const char *function),
-                    struct ids_report *report) {
+static int is_asked(const struct tree *tree, uint32_t text, int (*is_it)(const char *function)) {
+    char function[256];
     struct ids_python_call call;
     struct ids_text name = text_of(tree->trace, text);
     if (!is_of_program(name) || !ids_python_call_of(name, &call)) return 0;
-    return is_it(ids_report_text(report, "%.*s", (int)call.function.length, call.function.at));
+    snprintf(function, sizeof function, "%.*s", (int)call.function.length, call.function.at);
+    return is_it(function);
 }
 
 /* The texts of frames that launch. */
@@ -307,7 +308,7 @@ static int find_launchers(const struct ids_trace *trace, struct ids_keymap *laun
 /* Time below each such function, by its key; *ret_all: of all stacks. 1: they launch outside of these too. -1: no
  * memory. */
 static int sum_inside(const struct tree *tree, struct inside *inside, int (*is_it)(const char *function),
-                      struct ids_report *report, struct ids_keymap *sums, int64_t *ret_all_ps) {
+                      struct ids_keymap *sums, int64_t *ret_all_ps) {
     const struct ids_trace *trace = tree->trace;
     struct ids_keymap launchers = {0};
     int launches_outside = 0, failed = find_launchers(trace, &launchers);
@@ -317,7 +318,7 @@ static int sum_inside(const struct tree *tree, struct inside *inside, int (*is_i
         if (!stack->outside || !tree->is_launching[stack->track]) continue;
         inside[s] = inside[stack->outside - 1];
         inside[s].launches |= ids_keymap_get(&launchers, (uint64_t)stack->text + 1, &unused);
-        if (!inside[s].outermost && is_asked(tree, stack->text, is_it, report)) inside[s].outermost = (uint32_t)s + 1;
+        if (!inside[s].outermost && is_asked(tree, stack->text, is_it)) inside[s].outermost = (uint32_t)s + 1;
         ids_sum(ret_all_ps, stack->self_ps);
         launches_outside |= inside[s].launches && !inside[s].outermost && stack->self_ps > 0;
         if (inside[s].outermost) failed = !(sum = ids_keymap_at(sums, tree->at[inside[s].outermost - 1].function));
@@ -336,7 +337,7 @@ int ids_callers_longest(const struct ids_trace *trace, int (*is_it)(const char *
     uint64_t most_ps = 0, own_ps;
     size_t most = SIZE_MAX;
     int failed = tree_init(&tree, trace) || !inside;
-    int is_found = !failed && sum_inside(&tree, inside, is_it, report, &sums, &all_ps) == 1;
+    int is_found = !failed && sum_inside(&tree, inside, is_it, &sums, &all_ps) == 1;
     for (size_t s = 0; is_found && s < trace->stack_count; s++) {
         if (inside[s].outermost != s + 1 || !ids_keymap_get(&sums, tree.at[s].function, &own_ps)) continue;
         if (own_ps > most_ps) most_ps = own_ps, most = s;

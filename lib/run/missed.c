@@ -13,15 +13,10 @@ enum { LEAST_SLOW = 2, LEAST_SHARE = 5, LEAST_LOST_NS = 10000000, LEAST_ONCE_NS 
 /* Steps that take so many times as long as others are no noise of the machine: a smaller part of the run counts. */
 enum { LONG = 8, LEAST_SHARE_OF_LONG = 10 };
 
-static int64_t number_of(const struct ids_report *report, const char *id) {
-    const struct ids_value *value = ids_report_find_property(report, id);
-    return value && !value->missing && value->unit == IDS_UNIT_COUNT ? value->i : -1;
-}
-
 static int is_measured(const struct ids_missed_step *step, const struct ids_report *report) {
-    return step->is_recorded ||
-           (step->number >= number_of(report, "steps.first") && step->number <= number_of(report, "steps.last") &&
-            step->number != number_of(report, "steps.left_out"));
+    return step->is_recorded || (step->number >= ids_window_number(report, "steps.first") &&
+                                 step->number <= ids_window_number(report, "steps.last") &&
+                                 step->number != ids_window_number(report, "steps.left_out"));
 }
 
 static int is_of(const struct ids_rhythm *rhythm, const struct ids_missed_step *step) {
@@ -137,12 +132,13 @@ int ids_missed_find(const struct ids_missed_step *steps, size_t count, const str
     if (missed.slow < LEAST_SLOW) return 0;
     if (missed.longer_ns < missed.total_ns / (is_long ? LEAST_SHARE_OF_LONG : LEAST_SHARE)) return 0;
     if (missed.longer_ns < (is_once(steps, count, &missed) ? LEAST_ONCE_NS : LEAST_LOST_NS)) return 0;
-    if (number_of(report, "steps.first") < 0) return 0;
+    if (ids_window_number(report, "steps.first") < 0) return 0;
     if (kept_ns && kept_ns >= missed.took_ns / 2) return 0;
     for (size_t i = 0; i < count; i++) {
         if (steps[i].took_ns < missed.took_ns / 2) continue;
         if (is_measured(&steps[i], report)) return 0;
-        if (steps[i].number >= 0 && steps[i].number == number_of(report, "steps.left_out")) missed.is_opening = 1;
+        if (steps[i].number >= 0 && steps[i].number == ids_window_number(report, "steps.left_out"))
+            missed.is_opening = 1;
     }
     if (is_in_window(steps, count, missed.took_ns / 2, report)) return 0;
     missed.is_of_lock = begin_at_switch_interval(steps, count);

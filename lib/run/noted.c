@@ -2,6 +2,7 @@
 
 #include "collectors/common/recorder.h"
 #include "lib/run/run_ahead.h"
+#include "lib/run/window_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -406,17 +407,12 @@ static void judge_steps(struct ids_noted *noted) {
         noted->steps[i].usual_ns = noted->steps[i].median_ns;
 }
 
-static int64_t number_of(const struct ids_report *report, const char *id) {
-    const struct ids_value *value = ids_report_find_property(report, id);
-    return value && !value->missing && value->unit == IDS_UNIT_COUNT ? value->i : -1;
-}
-
 struct ids_noted_measured ids_noted_measured(const struct ids_report *report) {
     const struct ids_metric *median = ids_report_find(report, "steps.median", NULL);
     return (struct ids_noted_measured){
-        .first = number_of(report, "steps.first"),
-        .last = number_of(report, "steps.last"),
-        .left_out = number_of(report, "steps.left_out"),
+        .first = ids_window_number(report, "steps.first"),
+        .last = ids_window_number(report, "steps.last"),
+        .left_out = ids_window_number(report, "steps.left_out"),
         .step_ns = median && !median->value.missing ? median->value.i / PS_PER_NS : 0,
         .steps = ids_report_find_table(report, "steps"),
     };

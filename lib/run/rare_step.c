@@ -1,4 +1,5 @@
 #include "lib/run/rare_step.h"
+#include "lib/run/window_steps.h"
 
 #include <stdlib.h>
 
@@ -10,14 +11,10 @@ static int by_time(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-static int64_t number_of(const struct ids_report *report, const char *id) {
-    const struct ids_value *value = ids_report_find_property(report, id);
-    return value && !value->missing && value->unit == IDS_UNIT_COUNT ? value->i : -1;
-}
-
 static int is_measured(const struct ids_slowdown_step *step, const struct ids_report *report) {
-    return step->is_recorded && !step->is_of_other && step->number >= number_of(report, "steps.first") &&
-           step->number <= number_of(report, "steps.last") && step->number != number_of(report, "steps.left_out");
+    return step->is_recorded && !step->is_of_other && step->number >= ids_window_number(report, "steps.first") &&
+           step->number <= ids_window_number(report, "steps.last") &&
+           step->number != ids_window_number(report, "steps.left_out");
 }
 
 /* The median of those that no window touches; 0: there are too few. */
@@ -40,7 +37,7 @@ int ids_rare_step_find(const struct ids_slowdown_step *steps, size_t count, cons
     struct ids_rare_step rare = {0};
     size_t slow = 0;
     const int64_t usual_ns = find_usual(steps, count, &rare.steps);
-    if (!usual_ns || number_of(report, "steps.first") < 0 || ids_report_find_property(report, "kept")) return 0;
+    if (!usual_ns || ids_window_number(report, "steps.first") < 0 || ids_report_find_property(report, "kept")) return 0;
     for (size_t i = 0; i < count; i++) {
         if (!is_measured(&steps[i], report)) continue;
         rare.measured++;

@@ -13,11 +13,6 @@ static int by_time(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-static int64_t number_of(const struct ids_report *report, const char *id) {
-    const struct ids_value *value = ids_report_find_property(report, id);
-    return value && !value->missing && value->unit == IDS_UNIT_COUNT ? value->i : -1;
-}
-
 /* The shorter one in the middle; 0 of none. */
 static int64_t median_of(int64_t *times, size_t count) {
     if (!count) return 0;
@@ -36,8 +31,8 @@ static int is_half_longer(int64_t longer, int64_t than) {
 /* The report's steps: their times, and the places of the first and the last one. */
 static size_t take_measured(const struct ids_slowdown_step *steps, size_t count, const struct ids_report *report,
                             int64_t *times, size_t ends[2]) {
-    int64_t first = number_of(report, "steps.first"), last = number_of(report, "steps.last"),
-            left_out = number_of(report, "steps.left_out");
+    int64_t first = ids_window_number(report, "steps.first"), last = ids_window_number(report, "steps.last"),
+            left_out = ids_window_number(report, "steps.left_out");
     size_t found = 0;
     for (size_t i = 0; i < count && first >= 0; i++) {
         if (!steps[i].is_recorded || steps[i].is_of_other) continue;

@@ -2,6 +2,11 @@
 
 #include "collectors/common/recorder.h"
 
+int64_t ids_window_number(const struct ids_report *report, const char *id) {
+    const struct ids_value *value = ids_report_find_property(report, id);
+    return value && !value->missing && value->unit == IDS_UNIT_COUNT ? value->i : -1;
+}
+
 static int64_t cell_of(const struct ids_table *table, size_t row, const char *column) {
     int at = ids_table_column(table, column);
     const struct ids_value *value = at < 0 ? NULL : ids_table_cell(table, row, at);

@@ -157,8 +157,10 @@ class Feeder:
         self.shards = asyncio.Queue(1)
         self.task = asyncio.create_task(self.feed())
 
-    def __getattr__(self, name):
-        raise SystemExit(name)
+    def __getattribute__(self, name):
+        if name == '__dict__':
+            raise SystemExit(name)
+        return object.__getattribute__(self, name)
 
     async def feed(self):
         while True:
@@ -171,6 +173,13 @@ async def by_an_object(_):
     feeder = Feeder()
     await beside_listeners(feeder.shards.get)
     feeder.task.cancel()
+
+
+async def of_futures(_):
+    """What gather() is given are no tasks; a task that the program holds beside them is another matter."""
+    beat = asyncio.create_task(heartbeat())
+    await asyncio.gather(from_afar(.01), from_afar(.02))
+    beat.cancel()
 
 
 async def by_a_thread(_):
@@ -326,6 +335,8 @@ def main():
     check('gather: whose time comes last', set(names()) == {'fetch'}, names())
     during(by_an_object)
     check('over a queue: who has it', set(names()) == {'last_shard'}, names())
+    during(of_futures)
+    check('gather of futures', set(names()) == {'of_futures', '$asyncio poll'}, names())
     during(by_a_thread)
     check('over a queue that a thread fills', set(names()) == {'beside_listeners', '$asyncio poll'}, names())
     during(in_a_thread)

@@ -54,6 +54,8 @@ static const struct {
     /* for a process, a lock of the system, a queue by its name */
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "poll_gpu", .where = "a.py:6, in subprocess.run"},
      "waits for another thread or process"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "main", .where = "a.py:6, in as_completed"},
+     "thread or process"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in run"}, "under jit"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in os.system"}, "thread or process"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "serve", .where = "a.py:6, in os.waitpid"}, "thread or process"},

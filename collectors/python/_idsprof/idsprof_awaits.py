@@ -68,20 +68,20 @@ def is_of_library(frame):
     return '-packages' in path or os.path.dirname(os.__file__) in path
 
 
+def _own(item, name):
+    """An attribute, without a word of the program's: it may have a __getattr__."""
+    try:
+        return object.__getattribute__(item, name)
+    except AttributeError:
+        return ()
+
+
 def _tasks_of(item, asyncio):
     if isinstance(item, asyncio.Task):
         return [item]
     if not isinstance(item, (set, frozenset)):
-        item = getattr(item, '_children' if isinstance(item, asyncio.Future) else '_tasks', ())
+        item = _own(item, '_children' if isinstance(item, asyncio.Future) else '_tasks')
     return [task for task in item if isinstance(task, asyncio.Task)] if isinstance(item, (list, set, frozenset)) else []
-
-
-def _attributes(kept):
-    """The values of an object's own attributes, without a word of the program's: it may have a __getattribute__."""
-    try:
-        return list(object.__getattribute__(kept, '__dict__').values())
-    except (AttributeError, TypeError):
-        return ()
 
 
 def _has_any(task, items):
@@ -90,7 +90,8 @@ def _has_any(task, items):
         for kept in _kept(coroutine):
             if any(kept is item for item in items):
                 return True
-            if any(value is item for value in _attributes(kept) for item in items):
+            attributes = _own(kept, '__dict__')
+            if type(attributes) is dict and any(value is item for value in list(attributes.values()) for item in items):
                 return True
     return False
 
@@ -104,14 +105,14 @@ class Waiting:
         of_tasks = isinstance(self.future, asyncio.Task) or type(self.future).__name__ == '_GatheringFuture'
         inner = self.frames[-1].f_code if self.frames else None
         file = os.path.basename(inner.co_filename) if inner else ''
-        between = file in BETWEEN_TASKS or (file == 'tasks.py' and inner.co_name in FOR_TASKS)
-        self.is_final = self.future is not None and not of_tasks and not between
+        self.is_between = file in BETWEEN_TASKS or (file == 'tasks.py' and inner.co_name in FOR_TASKS)
+        self.is_final = self.future is not None and not of_tasks and not self.is_between
         self.own = next((frame for frame in reversed(self.frames) if not is_of_library(frame)), None)
         self.is_of_thread = False
 
     def tasks(self, asyncio, others):
         """The tasks that it waits for: one, those of gather(), of a TaskGroup, of wait(), or whoever has the same queue or lock."""
-        kept = _kept(self.coroutines[-1]) if self.coroutines else []
+        kept = _kept(self.coroutines[-1]) if self.is_between else []    # of asyncio's own coroutine
         for item in [self.future] + kept:
             found = _tasks_of(item, asyncio)
             if found:
@@ -227,10 +228,11 @@ class Awaits:
         timers = getattr(loop, '_scheduled', None) or ()
         due = {id((getattr(timer, '_args', None) or (None,))[0]): timer.when() for timer in timers[:TASKS]}
         tasks = list(asyncio.all_tasks(loop))[:TASKS] if len(getattr(asyncio.tasks, '_all_tasks', ())) <= 4 * TASKS else []
-        behind = self.behind(asyncio, of_steps, tasks)
+        waited = of_steps.tasks(asyncio, tasks) if of_steps and of_steps.own else []
+        behind = self.behind(asyncio, waited, tasks)
         if behind:
             return self.latest(of_steps, behind, due)
-        if of_steps and of_steps.own and not of_steps.tasks(asyncio, tasks):
+        if of_steps and of_steps.own and not waited:
             of_steps.is_of_thread = True        # no task has what it waits for, as a queue that a thread fills
             return of_steps
         final = [waiting for waiting in (Waiting(task, asyncio) for task in tasks) if waiting.is_final and waiting.own]
@@ -239,21 +241,20 @@ class Awaits:
             final.sort(key=lambda waiting: waiting.future is not soonest)
         return final[0] if final else of_steps if of_steps and of_steps.own else None
 
-    def behind(self, asyncio, of_steps, others):
-        """Of the tasks that the one of the steps waits for, whatever these wait for, those that wait for no task."""
-        final, asked, next_ones = [], set(), [of_steps] if of_steps and of_steps.own else []
+    def behind(self, asyncio, waited, others):
+        """Of the tasks that are waited for, whatever these wait for, those that wait for no task."""
+        final, asked = [], set()
         for _ in range(DEPTH):
-            here, next_ones = next_ones, []
-            for waiting in here:
-                for task in waiting.tasks(asyncio, others):
-                    if task.done() or task in asked or len(asked) >= TASKS:
-                        continue
-                    asked.add(task)
-                    found = Waiting(task, asyncio)
-                    if not found.is_final:
-                        next_ones.append(found)
-                    elif found.own:
-                        final.append(found)
+            here, waited = waited, []
+            for task in here:
+                if task.done() or task in asked or len(asked) >= TASKS:
+                    continue
+                asked.add(task)
+                found = Waiting(task, asyncio)
+                if not found.is_final:
+                    waited += found.tasks(asyncio, others)
+                elif found.own:
+                    final.append(found)
         return final
 
     def latest(self, of_steps, behind, due):
