@@ -5,23 +5,10 @@
 #include "lib/io/stream.h"
 #include "lib/model/format.h"
 
-static int read_all(struct ids_source *source, struct ids_buffer *bytes, struct ids_error *err) {
-    struct ids_stream *stream = NULL;
-    int code = ids_stream_open(source, &stream, err);
-    for (size_t length = 1; !code && length;) {
-        uint8_t *next;
-        code = ids_stream_next(stream, &next, &length, err);
-        if (!code) ids_buffer_put(bytes, next, length);
-    }
-    ids_stream_close(stream);
-    if (!code && bytes->failed) code = ids_no_memory(err);
-    return code;
-}
-
 static int partial_read(struct ids_source *source, struct ids_sink *sink, struct ids_error *err) {
     struct ids_buffer bytes = {0};
     if (!sink->ops->partial) return ids_partial_has_no_events(err);
-    int code = read_all(source, &bytes, err);
+    int code = ids_stream_read_all(source, &bytes, err);
     if (!code && ids_source_cut(source)) /* of the rest nothing can be believed */
         code = ids_fail(err, IDS_CORRUPT, "a partial that is damaged, or not whole; make it again of the profile");
     if (!code) code = sink->ops->partial(sink, bytes.at, bytes.length, err);

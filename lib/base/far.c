@@ -3,6 +3,7 @@
 #include "lib/base/vec.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,13 @@ enum { ALIGNED = 64 };
 struct piece {
     uint8_t *at;
     size_t bytes;
+    uint64_t offset; /* in the file */
+};
+
+/* What copies were made in, for the next ones: as many as threads made some at once. */
+struct spare {
+    struct spare *next;
+    size_t room; /* with this */
 };
 
 struct ids_far {
@@ -26,6 +34,8 @@ struct ids_far {
     _Atomic uint64_t turned, turns;
     struct piece *pieces; /* by address */
     size_t count, room;
+    pthread_mutex_t lock; /* of the spares */
+    struct spare *spares;
 };
 
 struct ids_far *ids_far_new(int fd, size_t most_bytes) {
@@ -34,6 +44,7 @@ struct ids_far *ids_far_new(int fd, size_t most_bytes) {
     far->fd = fd;
     far->page = (size_t)sysconf(_SC_PAGESIZE);
     far->most_bytes = most_bytes;
+    pthread_mutex_init(&far->lock, NULL);
     return far;
 }
 
@@ -41,6 +52,11 @@ void ids_far_free(struct ids_far *far) {
     if (!far) return;
     for (size_t i = 0; i < far->count; i++) munmap(far->pieces[i].at, far->pieces[i].bytes);
     free(far->pieces);
+    for (struct spare *next, *spare = far->spares; spare; spare = next) {
+        next = spare->next;
+        free(spare);
+    }
+    pthread_mutex_destroy(&far->lock);
     close(far->fd);
     free(far);
 }
@@ -110,7 +126,7 @@ void *ids_far_map(struct ids_far *far) {
     if (at == MAP_FAILED) return NULL;
     size_t place = place_of(far, at);
     memmove(&far->pieces[place + 1], &far->pieces[place], (far->count - place) * sizeof *far->pieces);
-    far->pieces[place] = (struct piece){at, bytes};
+    far->pieces[place] = (struct piece){at, bytes, far->mapped};
     far->count++;
     far->mapped = far->end;
     return at;
@@ -132,6 +148,60 @@ int ids_far_has(const struct ids_far *far, const void *address) {
     if (!far) return 0;
     size_t place = place_of(far, address);
     return place && (size_t)((const uint8_t *)address - far->pieces[place - 1].at) < far->pieces[place - 1].bytes;
+}
+
+/* --- changes from end to end -------------------------------------------------------------------------------------- */
+
+static uint64_t offset_of(const struct ids_far *far, const uint8_t *address) {
+    const struct piece *piece = &far->pieces[place_of(far, address) - 1];
+    return piece->offset + (uint64_t)(address - piece->at);
+}
+
+static struct spare *take_spare(struct ids_far *far, size_t bytes) {
+    pthread_mutex_lock(&far->lock);
+    struct spare *spare = far->spares;
+    if (spare) far->spares = spare->next;
+    pthread_mutex_unlock(&far->lock);
+    if (spare && spare->room >= bytes) return spare;
+    free(spare);
+    spare = malloc(ALIGNED + bytes);
+    if (spare) spare->room = bytes;
+    return spare;
+}
+
+static void give_spare(struct ids_far *far, struct spare *spare) {
+    pthread_mutex_lock(&far->lock);
+    spare->next = far->spares;
+    far->spares = spare;
+    pthread_mutex_unlock(&far->lock);
+}
+
+static int read_at(int fd, uint64_t at, uint8_t *bytes, size_t length) {
+    while (length) {
+        ssize_t n = pread(fd, bytes, length, (off_t)at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return -1;
+        bytes += n;
+        at += (uint64_t)n;
+        length -= (size_t)n;
+    }
+    return 0;
+}
+
+void *ids_far_change(struct ids_far *far, void *array, size_t bytes) {
+    struct spare *spare = take_spare(far, bytes);
+    if (!spare) return array;
+    uint8_t *opened = (uint8_t *)spare + ALIGNED;
+    if (!read_at(far->fd, offset_of(far, array), opened, bytes)) return opened;
+    give_spare(far, spare);
+    return array;
+}
+
+void ids_far_changed(struct ids_far *far, void *array, void *opened, size_t bytes) {
+    if (opened == array) return;
+    /* The file has these bytes already, so that no disk is too full for them. */
+    if (write_at(far->fd, offset_of(far, array), opened, bytes)) memcpy(array, opened, bytes);
+    give_spare(far, (struct spare *)((uint8_t *)opened - ALIGNED));
 }
 
 uint64_t ids_far_bytes(const struct ids_far *far) {

@@ -32,6 +32,12 @@ void ids_far_forget(struct ids_far *far);
 void *ids_far_keep(struct ids_far *far, void *array, size_t bytes);
 /* Whether the address is of an array there; `far` may be NULL. */
 int ids_far_has(const struct ids_far *far, const void *address);
+/* An array there that is changed from end to end: a copy of it, which the caller changes, and which ids_far_changed
+ * writes back. A page that is written to where it is mapped costs the kernel ten times as much as one that is written
+ * by write(). The array itself, where there is no memory for a copy. From any thread; meanwhile the array is as it
+ * was. */
+void *ids_far_change(struct ids_far *far, void *array, size_t bytes);
+void ids_far_changed(struct ids_far *far, void *array, void *opened, size_t bytes);
 /* Bytes that are mapped. */
 uint64_t ids_far_bytes(const struct ids_far *far);
 /* How often the pages were let go. */

@@ -165,3 +165,15 @@ int ids_stream_next(struct ids_stream *stream, uint8_t **ret_bytes, size_t *ret_
     pthread_mutex_unlock(&stream->lock);
     return ids_stream_take(stream, ret_bytes, ret_length, err);
 }
+
+int ids_stream_read_all(struct ids_source *source, struct ids_buffer *to, struct ids_error *err) {
+    struct ids_stream *stream = NULL;
+    int code = ids_stream_open(source, &stream, err);
+    for (size_t length = 1; !code && length;) {
+        uint8_t *next;
+        code = ids_stream_next(stream, &next, &length, err);
+        if (!code) ids_buffer_put(to, next, length);
+    }
+    ids_stream_close(stream);
+    return !code && to->failed ? ids_no_memory(err) : code;
+}

@@ -6,6 +6,7 @@
 #ifndef IDS_LIB_IO_STREAM_H
 #define IDS_LIB_IO_STREAM_H
 
+#include "lib/base/buffer.h"
 #include "lib/io/source.h"
 
 struct ids_stream;
@@ -20,6 +21,9 @@ int ids_stream_open(struct ids_source *source, struct ids_stream **ret_stream, s
 int ids_stream_next(struct ids_stream *stream, uint8_t **ret_bytes, size_t *ret_length, struct ids_error *err);
 /* Also before the end: the thread is told and waited for. NULL is fine. */
 void ids_stream_close(struct ids_stream *stream);
+
+/* All of the source is added to `to`. */
+int ids_stream_read_all(struct ids_source *source, struct ids_buffer *to, struct ids_error *err);
 
 /* For a reader that looks at some chunks at a time: as ids_stream_next, but the bytes stay valid until they are given
  * back, the oldest first, by this thread or another one. ids_stream_next gives back all that was taken before. */

@@ -130,13 +130,14 @@ static int end_tracks(struct ids_builder *builder, struct ids_error *err) {
 
 enum { GIVE_BACK_BYTES = 16 << 20 }; /* of records, from which on the way to the system is worth it */
 
-/* Joins what hosts have that are not joined yet, each for itself. */
-static int join_hosts(struct ids_builder *builder, struct ids_error *err) {
+/* Joins what hosts have that are not joined yet, each for itself. What they were read in serves the next one; behind
+ * the last it goes back. */
+static int join_hosts(struct ids_builder *builder, int are_last, struct ids_error *err) {
     struct ids_join *join = &builder->join;
     struct ids_held_records *held = &builder->held;
     uint64_t ends = 2 * (join->op_ends.count + join->op_goes_on.count) * sizeof(struct ids_keymap_slot);
     int code = ids_device_pieces_join(&builder->pieces, builder->trace, err);
-    if (held->bytes >= GIVE_BACK_BYTES) ids_memory_give_back(); /* what tracks were read in, and the pieces */
+    if (are_last && held->bytes >= GIVE_BACK_BYTES) ids_memory_give_back(); /* of tracks, and the pieces */
     if (!code) code = ids_join_hosts(join, builder->trace, builder->near_device, builder->near_track, err);
     held->peak_bytes = ids_held_peak(held);
     held->bytes -= ends < held->bytes ? ends : held->bytes;
@@ -150,7 +151,7 @@ int ids_builder_end_host(struct ids_builder *builder, struct ids_error *err) {
     const struct ids_host *host = &trace->hosts[trace->host_count - 1];
     ids_trace_give_back(trace, host->first_device, host->first_track);
     if (!builder->make_file || builder->held.bytes < builder->near_least) return 0;
-    code = join_hosts(builder, err);
+    code = join_hosts(builder, 0, err);
     if (!code) put_far(builder);
     return code;
 }
@@ -192,7 +193,7 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
     int code = end_tracks(builder, err);
     ids_assembly_done(&builder->idle); /* no track comes any more */
     ids_builder_idle_done(builder);
-    if (!code) code = join_hosts(builder, err);
+    if (!code) code = join_hosts(builder, 1, err);
     if (!code) put_far(builder);
     builder->dimensions.host = UINT32_MAX; /* what is said now is of the run */
     if (!code && builder->negative_durations) {

@@ -368,18 +368,41 @@ int ids_partial_has_no_events(struct ids_error *err) {
     return ids_hint(err, "give the profile itself");
 }
 
-int ids_partial_load(struct ids_builder *builder, const void *bytes, size_t length, const char **ret_format,
-                     struct ids_error *err) {
+int ids_partial_open(const void *bytes, size_t length, struct ids_partial **ret_partial, struct ids_error *err) {
     struct ids_partial_head head;
-    struct ids_partial partial = {0};
+    *ret_partial = NULL;
     if (!ids_partial_look(bytes, length, &head)) return damaged(err);
     if (!head.is_current) {
         ids_fail(err, IDS_UNSUPPORTED, "a partial of another version of idsprof");
         return ids_hint(err, "make it again of the profile: idsprof partial FILE -o PARTIAL");
     }
-    int code = ids_partial_read(bytes, length, &partial, err);
-    if (!code) code = ids_partial_take(builder, &partial, err);
-    if (!code) *ret_format = ids_trace_text(builder->trace, partial.sums.format);
-    ids_builder_free(partial.file);
+    struct ids_partial *partial = calloc(1, sizeof *partial);
+    if (!partial) return ids_no_memory(err);
+    int code = ids_partial_read(bytes, length, partial, err);
+    if (code)
+        ids_partial_free(partial);
+    else
+        *ret_partial = partial;
     return code;
+}
+
+void ids_partial_free(struct ids_partial *partial) {
+    if (!partial) return;
+    ids_builder_free(partial->file);
+    free(partial);
+}
+
+int ids_partial_add(struct ids_builder *builder, struct ids_partial *partial, const char **ret_format,
+                    struct ids_error *err) {
+    int code = ids_partial_take(builder, partial, err);
+    if (!code) *ret_format = ids_trace_text(builder->trace, partial->sums.format);
+    ids_partial_free(partial);
+    return code;
+}
+
+int ids_partial_load(struct ids_builder *builder, const void *bytes, size_t length, const char **ret_format,
+                     struct ids_error *err) {
+    struct ids_partial *partial = NULL;
+    int code = ids_partial_open(bytes, length, &partial, err);
+    return code ? code : ids_partial_add(builder, partial, ret_format, err);
 }

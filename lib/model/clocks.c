@@ -188,11 +188,20 @@ static int place_recorded(struct alignment *alignment, uint32_t root, uint32_t h
 /* --- the outcome ------------------------------------------------------------------------------------------------- */
 
 static void shift_events(struct ids_events *events, int64_t by_ps) {
-    ids_events_turn(events);
+    struct ids_event *opened = ids_events_change(events);
     for (size_t i = 0; i < events->count; i++) {
-        ids_sum(&events->at[i].start_ps, by_ps);
-        ids_sum(&events->at[i].end_ps, by_ps);
+        ids_sum(&opened[i].start_ps, by_ps);
+        ids_sum(&opened[i].end_ps, by_ps);
     }
+    ids_events_changed(events, opened);
+}
+
+static void shift_timeline(struct ids_timeline *timeline, int64_t by_ps) {
+    const size_t bytes = timeline->count * sizeof *timeline->from_ps;
+    int64_t *opened = timeline->from_ps;
+    if (timeline->far) opened = ids_far_change(timeline->far, timeline->from_ps, bytes);
+    for (size_t i = 0; i < timeline->count; i++) ids_sum(&opened[i], by_ps);
+    if (timeline->far) ids_far_changed(timeline->far, timeline->from_ps, opened, bytes);
 }
 
 /* Moves every time of the hosts, by `shifts`. */
@@ -202,8 +211,7 @@ static void shift_all(struct ids_trace *trace, const int64_t *shifts) {
         struct ids_track *track = &trace->tracks[t];
         if (!shifts[track->host]) continue;
         shift_events(&track->events, shifts[track->host]);
-        ids_timeline_read(&track->timeline);
-        for (size_t i = 0; i < track->timeline.count; i++) ids_sum(&track->timeline.from_ps[i], shifts[track->host]);
+        shift_timeline(&track->timeline, shifts[track->host]);
         if (track->first_ps > track->last_ps) continue;
         ids_sum(&track->first_ps, shifts[track->host]);
         ids_sum(&track->last_ps, shifts[track->host]);

@@ -110,9 +110,13 @@ static void classify_events(const struct ids_trace *trace, struct ids_events *ev
             continue;
         const struct ids_op *op = &trace->ops[event->op];
         if (event->kind == IDS_KIND_KERNEL && !op->collective) continue;
-        event->class = event->kind == IDS_KIND_KERNEL ? IDS_CLASS_COLLECTIVE : op->class;
-        event->collective = op->collective;
-        event->class_rule = op->class_rule;
+        const uint8_t class = event->kind == IDS_KIND_KERNEL ? IDS_CLASS_COLLECTIVE : op->class;
+        /* Most have it from the device's own word, and a page that nobody writes to costs less. */
+        if (event->class != class || event->collective != op->collective || event->class_rule != op->class_rule) {
+            event->class = class;
+            event->collective = op->collective;
+            event->class_rule = op->class_rule;
+        }
         if (op->collective) event->value = op->message_bytes;
     }
 }
@@ -353,9 +357,9 @@ static void launch_device(void *context, size_t place) {
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
         const struct ids_events none = {0};
         struct covering covering = {.modules = l ? &device->modules : &none};
-        ids_events_turn(lists[l]);
+        struct ids_event *opened = ids_events_change(lists[l]);
         for (size_t i = 0; i < lists[l]->count; i++) { /* millions, so all that each needs at once */
-            struct ids_event *event = &lists[l]->at[i];
+            struct ids_event *event = &opened[i];
             if (i % FEW == 0) {
                 size_t left = lists[l]->count - i;
                 without += launch_few(event, left < FEW ? left : FEW, device, launched->producers);
@@ -368,6 +372,7 @@ static void launch_device(void *context, size_t place) {
             direct_copy(trace, event);
             name_collective(trace, event);
         }
+        ids_events_changed(lists[l], opened);
     }
     for (size_t i = 0; i < device->steps.count; i++) device->steps.at[i].launch = NULL; /* nobody asks */
     atomic_fetch_add(&launched->without, without);

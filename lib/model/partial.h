@@ -49,9 +49,17 @@ int ids_partial_write(struct ids_builder *builder, const struct ids_partial_of *
 /* What is said where events are wanted. */
 int ids_partial_has_no_events(struct ids_error *err);
 
-/* Adds what the bytes hold to the builder, as if the file had been read now. *ret_format is the name of the file's
- * format. IDS_UNSUPPORTED of another version, IDS_CORRUPT of anything that ids_partial_write does not write, IDS_LIMIT
- * where there is no room for it. */
+/* What the bytes hold, on any thread. IDS_UNSUPPORTED of another version, IDS_CORRUPT of anything that
+ * ids_partial_write does not write; *ret_partial is NULL then. */
+struct ids_partial;
+int ids_partial_open(const void *bytes, size_t length, struct ids_partial **ret_partial, struct ids_error *err);
+/* Adds it to the builder, as if the file had been read now, and frees it. *ret_format is the name of the file's format.
+ * IDS_CORRUPT as above, IDS_LIMIT where there is no room for it. */
+int ids_partial_add(struct ids_builder *builder, struct ids_partial *partial, const char **ret_format,
+                    struct ids_error *err);
+void ids_partial_free(struct ids_partial *partial);
+
+/* Both: opens it and adds it. */
 int ids_partial_load(struct ids_builder *builder, const void *bytes, size_t length, const char **ret_format,
                      struct ids_error *err);
 

@@ -513,6 +513,16 @@ static inline void ids_events_turn(const struct ids_events *events) {
     if (events->far) ids_far_turn(events->far, events->count * sizeof *events->at);
 }
 
+/* A list of which most events are changed: those to be changed, in the list's order, until they are given back. Where
+ * the list is far these are copies: nothing may point at them, and what is read from the list itself is as it was. */
+static inline struct ids_event *ids_events_change(const struct ids_events *events) {
+    ids_events_turn(events);
+    return events->far ? ids_far_change(events->far, events->at, events->count * sizeof *events->at) : events->at;
+}
+static inline void ids_events_changed(const struct ids_events *events, struct ids_event *opened) {
+    if (events->far) ids_far_changed(events->far, events->at, opened, events->count * sizeof *events->at);
+}
+
 enum { IDS_KIND_ANNOTATED = 63 }; /* of ids_events.kinds: an event of any kind that the program named */
 _Static_assert((int)IDS_KIND_COUNT <= (int)IDS_KIND_ANNOTATED, "a bit for each kind");
 #define IDS_KINDS(kind) (UINT64_C(1) << (kind))

@@ -59,17 +59,10 @@ static int set_apart(struct ids_run_files *run, struct arranged *all, size_t cou
 static int read_all(const struct ids_run_file *file, struct ids_buffer *bytes) {
     struct ids_error ignored = IDS_ERROR_INIT; /* what cannot be read is told when the run is read */
     struct ids_source *source = NULL;
-    struct ids_stream *stream = NULL;
     int code = ids_run_file_open(file, &source, &ignored);
-    if (!code) code = ids_stream_open(source, &stream, &ignored);
-    for (size_t length = 1; !code && length;) {
-        uint8_t *next;
-        code = ids_stream_next(stream, &next, &length, &ignored);
-        if (!code) ids_buffer_put(bytes, next, length);
-    }
-    ids_stream_close(stream);
+    if (!code) code = ids_stream_read_all(source, bytes, &ignored);
     ids_source_close(source);
-    return !code && !bytes->failed;
+    return !code;
 }
 
 static int are_same(const struct arranged *a, const struct arranged *b) {
