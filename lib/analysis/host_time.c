@@ -21,6 +21,7 @@ struct ids_host_time {
     struct ids_host_threads threads;
     struct ids_usual_times usual;
     struct ids_stagings stagings;
+    struct ids_graph_work graphs;
     struct ids_idle_names names;
     struct ids_lead lead; /* of the program's thread of that device's host */
     struct ids_earlier_work earlier;
@@ -33,7 +34,8 @@ int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time 
     if (!time) return ids_no_memory(err);
     time->analysis = analysis;
     if (ids_idle_names_init(&time->names, trace) || ids_host_threads_find(&time->threads, trace) ||
-        ids_usual_times_find(&time->usual, analysis) || ids_stagings_find(&time->stagings, trace)) {
+        ids_usual_times_find(&time->usual, analysis) || ids_stagings_find(&time->stagings, trace) ||
+        ids_graph_work_find(&time->graphs, trace)) {
         ids_host_time_free(time);
         return ids_no_memory(err);
     }
@@ -45,7 +47,8 @@ int ids_host_time_lend(const struct ids_host_time *time, struct ids_host_time **
     struct ids_host_time *lent = calloc(1, sizeof *lent);
     if (!lent) return ids_no_memory(err);
     *lent = (struct ids_host_time){
-        .analysis = time->analysis, .usual = time->usual, .stagings = time->stagings, .is_lent = 1};
+        .analysis = time->analysis, .usual = time->usual, .stagings = time->stagings, .graphs = time->graphs,
+        .is_lent = 1};
     ids_host_threads_lend(&time->threads, &lent->threads);
     if (ids_idle_names_lend(&time->names, &lent->names)) {
         ids_host_time_free(lent);
@@ -61,6 +64,7 @@ void ids_host_time_free(struct ids_host_time *time) {
     if (!time->is_lent) {
         ids_usual_times_done(&time->usual);
         ids_stagings_done(&time->stagings);
+        ids_graph_work_done(&time->graphs);
     }
     ids_idle_names_done(&time->names);
     ids_earlier_work_done(&time->earlier);
@@ -679,7 +683,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
     struct ids_stretch known = *stretch;
     int64_t graph_ps =
         busy->device->kind == IDS_DEVICE_GPU
-            ? ids_graph_work_from(time->analysis->trace, stretch->previous, stretch->next, stretch->gap_from_ps)
+            ? ids_graph_work_from(&time->graphs, stretch->previous, stretch->next, stretch->gap_from_ps)
             : INT64_MAX;
     if (graph_ps >= stretch->to_ps) return divide_known(time, busy, stretch, visitor, err);
     known.to_ps = graph_ps > stretch->from_ps ? graph_ps : stretch->from_ps;

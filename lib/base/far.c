@@ -34,8 +34,8 @@ struct ids_far {
     _Atomic uint64_t turned, turns;
     struct piece *pieces; /* by address */
     size_t count, room;
-    pthread_mutex_t lock; /* of the spares */
     struct spare *spares;
+    pthread_mutex_t lock; /* of all that is here but for the counts of turns: analyzers keep some beside each other */
 };
 
 struct ids_far *ids_far_new(int fd, size_t most_bytes) {
@@ -79,7 +79,7 @@ static int write_at(int fd, uint64_t at, const uint8_t *bytes, size_t length) {
     return 0;
 }
 
-int ids_far_put(struct ids_far *far, const void *bytes, size_t length, size_t *ret_at) {
+static int put(struct ids_far *far, const void *bytes, size_t length, size_t *ret_at) {
     uint64_t at = (far->end + ALIGNED - 1) / ALIGNED * ALIGNED;
     if (!is_allowed(at + length + far->page) || write_at(far->fd, at, bytes, length)) return -1;
     far->end = at + length;
@@ -87,7 +87,7 @@ int ids_far_put(struct ids_far *far, const void *bytes, size_t length, size_t *r
     return 0;
 }
 
-void ids_far_forget(struct ids_far *far) {
+static void forget(struct ids_far *far) {
     far->end = far->mapped;
     /* Where that fails, the bytes are written over, or go with the file. */
     if (ftruncate(far->fd, (off_t)far->mapped)) return;
@@ -117,7 +117,7 @@ static size_t place_of(const struct ids_far *far, const uint8_t *at) {
     return low;
 }
 
-void *ids_far_map(struct ids_far *far) {
+static void *map(struct ids_far *far) {
     if (far->end == far->mapped || fill_page(far)) return NULL;
     size_t bytes = (size_t)(far->end - far->mapped);
     if (!IDS_PUSH(far->pieces, far->count, far->room)) return NULL;
@@ -132,29 +132,55 @@ void *ids_far_map(struct ids_far *far) {
     return at;
 }
 
+int ids_far_put(struct ids_far *far, const void *bytes, size_t length, size_t *ret_at) {
+    pthread_mutex_lock(&far->lock);
+    int failed = put(far, bytes, length, ret_at);
+    pthread_mutex_unlock(&far->lock);
+    return failed;
+}
+
+void *ids_far_map(struct ids_far *far) {
+    pthread_mutex_lock(&far->lock);
+    void *mapped = map(far);
+    pthread_mutex_unlock(&far->lock);
+    return mapped;
+}
+
+void ids_far_forget(struct ids_far *far) {
+    pthread_mutex_lock(&far->lock);
+    forget(far);
+    pthread_mutex_unlock(&far->lock);
+}
+
 void *ids_far_keep(struct ids_far *far, void *array, size_t bytes) {
     size_t at;
     if (!far || bytes < IDS_FAR_LEAST_BYTES) return array;
-    uint8_t *mapped = ids_far_put(far, array, bytes, &at) ? NULL : ids_far_map(far);
-    if (!mapped) {
-        ids_far_forget(far);
-        return array;
-    }
+    pthread_mutex_lock(&far->lock);
+    uint8_t *mapped = put(far, array, bytes, &at) ? NULL : map(far);
+    if (!mapped) forget(far);
+    pthread_mutex_unlock(&far->lock);
+    if (!mapped) return array;
     free(array);
     return mapped + at;
 }
 
-int ids_far_has(const struct ids_far *far, const void *address) {
+int ids_far_has(struct ids_far *far, const void *address) {
     if (!far) return 0;
+    pthread_mutex_lock(&far->lock);
     size_t place = place_of(far, address);
-    return place && (size_t)((const uint8_t *)address - far->pieces[place - 1].at) < far->pieces[place - 1].bytes;
+    int has = place && (size_t)((const uint8_t *)address - far->pieces[place - 1].at) < far->pieces[place - 1].bytes;
+    pthread_mutex_unlock(&far->lock);
+    return has;
 }
 
 /* --- changes from end to end -------------------------------------------------------------------------------------- */
 
-static uint64_t offset_of(const struct ids_far *far, const uint8_t *address) {
+static uint64_t offset_of(struct ids_far *far, const uint8_t *address) {
+    pthread_mutex_lock(&far->lock);
     const struct piece *piece = &far->pieces[place_of(far, address) - 1];
-    return piece->offset + (uint64_t)(address - piece->at);
+    uint64_t offset = piece->offset + (uint64_t)(address - piece->at);
+    pthread_mutex_unlock(&far->lock);
+    return offset;
 }
 
 static struct spare *take_spare(struct ids_far *far, size_t bytes) {
@@ -214,7 +240,9 @@ uint64_t ids_far_turns(const struct ids_far *far) {
 
 /* Pages that were written to are the file's now; nothing is lost. */
 static void let_go(struct ids_far *far) {
+    pthread_mutex_lock(&far->lock);
     for (size_t i = 0; i < far->count; i++) madvise(far->pieces[i].at, far->pieces[i].bytes, MADV_DONTNEED);
+    pthread_mutex_unlock(&far->lock);
     atomic_fetch_add(&far->turns, 1);
 }
 

@@ -22,8 +22,8 @@ void ids_far_free(struct ids_far *far);
  * those that are not mapped yet, at a multiple of 64. -1 when the disk, or a limit on the size of files, has no
  * room. */
 int ids_far_put(struct ids_far *far, const void *bytes, size_t length, size_t *ret_at);
-/* Maps what was put since the last time: its address, with room to write. NULL when that was refused. Not beside other
- * calls. */
+/* Maps what was put since the last time: its address, with room to write. NULL when that was refused. Who puts several
+ * arrays and maps them together does it beside no other thread that puts some; all other calls may come from any. */
 void *ids_far_map(struct ids_far *far);
 /* What was put since the last ids_far_map is gone. */
 void ids_far_forget(struct ids_far *far);
@@ -31,7 +31,7 @@ void ids_far_forget(struct ids_far *far);
  * the array is too small to be worth it. `far` may be NULL. */
 void *ids_far_keep(struct ids_far *far, void *array, size_t bytes);
 /* Whether the address is of an array there; `far` may be NULL. */
-int ids_far_has(const struct ids_far *far, const void *address);
+int ids_far_has(struct ids_far *far, const void *address);
 /* An array there that is changed from end to end: a copy of it, which the caller changes, and which ids_far_changed
  * writes back. A page that is written to where it is mapped costs the kernel ten times as much as one that is written
  * by write(). The array itself, where there is no memory for a copy. From any thread; meanwhile the array is as it

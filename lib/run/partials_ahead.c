@@ -95,6 +95,7 @@ struct ids_partials_ahead *ids_partials_ahead_begin(const struct ids_run_files *
     if (!ahead) return NULL;
     ahead->run = run;
     ahead->cached = cached;
+    if (cached) ids_partial_cache_expect_threads();
     ahead->window = ids_jobs() - 1 < AHEAD_MOST ? ids_jobs() - 1 : AHEAD_MOST;
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->changed, NULL);

@@ -24,10 +24,14 @@ enum {
 
 static struct {
     int64_t timeout_ps, memory_bytes;
-    int64_t deadline_ps; /* of the database that was opened last */
-    int late;
     int uncounted; /* SQLite does not count its memory: there is no limit */
 } limit;
+
+/* Of the database that the thread opened last. */
+static _Thread_local struct {
+    int64_t deadline_ps;
+    int late;
+} running;
 
 void ids_db_limit_set(int64_t timeout_ps, int64_t memory_bytes) {
     limit.timeout_ps = timeout_ps;
@@ -42,13 +46,13 @@ static int64_t cpu_ps(void) {
 
 static int is_late(void *unused) {
     (void)unused;
-    limit.late = cpu_ps() > limit.deadline_ps;
-    return limit.late;
+    running.late = cpu_ps() > running.deadline_ps;
+    return running.late;
 }
 
 void ids_db_begin_time(void) {
-    limit.late = 0;
-    limit.deadline_ps = ids_sat_add(cpu_ps(), limit.timeout_ps);
+    running.late = 0;
+    running.deadline_ps = ids_sat_add(cpu_ps(), limit.timeout_ps);
 }
 
 static void bound(sqlite3 *db) {
@@ -88,7 +92,7 @@ int ids_db_fail(sqlite3 *db, struct ids_error *err) {
     case SQLITE_NOMEM:
         return fail_memory(err);
     case SQLITE_INTERRUPT:
-        return limit.late ? fail_late(err) : ids_fail(err, IDS_IO, "interrupted");
+        return running.late ? fail_late(err) : ids_fail(err, IDS_IO, "interrupted");
     case SQLITE_CANTOPEN:
         return ids_fail(err, system == ENOENT ? IDS_NOT_FOUND : IDS_IO, "cannot open: %s",
                         system ? strerror(system) : sqlite3_errmsg(db));
@@ -108,10 +112,19 @@ int ids_db_exec(sqlite3 *db, const char *sql, struct ids_error *err) {
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : ids_db_fail(db, err);
 }
 
+/* Counting its memory takes a lock an allocation, a tenth of an import. Not beside other calls of SQLite. */
+static void leave_uncounted(void) {
+    if (sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK) limit.uncounted = 1;
+}
+
+void ids_db_expect_threads(void) {
+    leave_uncounted();
+    sqlite3_initialize();
+}
+
 int ids_db_create(const char *path, sqlite3 **ret_db, struct ids_error *err) {
     sqlite3 *db = NULL;
-    /* Counting its memory takes a lock an allocation, a tenth of an import. */
-    if (sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK) limit.uncounted = 1;
+    leave_uncounted();
     sqlite3_hard_heap_limit64(0);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     /* Nobody else knows the file, and it is locked already (unfinished.h), which on network file systems SQLite's

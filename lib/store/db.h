@@ -13,6 +13,8 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
+/* To be called before several threads open databases at once. */
+void ids_db_expect_threads(void);
 /* Opens an empty file to be filled: no journal, no locks. A failure later means that the file is to be thrown away. */
 int ids_db_create(const char *path, sqlite3 **ret_db, struct ids_error *err);
 /* Where a file is from. What the cache keeps is sealed (seal.h): a page that is not as it was written is

@@ -2,6 +2,7 @@
 
 #include "lib/store/cache_bytes.h"
 #include "lib/store/cache_partials.h"
+#include "lib/store/db.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,10 @@ static struct ids_run_files alone(const struct ids_run_file *file) {
                                   .name = slash ? (char *)slash + 1 : file->path,
                                   .files = (struct ids_run_file *)file,
                                   .file_count = 1};
+}
+
+void ids_partial_cache_expect_threads(void) {
+    ids_db_expect_threads();
 }
 
 int ids_partial_cache_save(const struct ids_run_file *file, const struct ids_buffer *bytes, struct ids_error *err) {

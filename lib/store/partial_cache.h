@@ -10,6 +10,8 @@
 
 /* The partial of that file, not packed, is added to `to`; IDS_NOT_FOUND when there is none that is valid. */
 int ids_partial_cache_load(const struct ids_run_file *file, struct ids_buffer *to, struct ids_error *err);
+/* To be called before other threads load some beside this one, which may save others. */
+void ids_partial_cache_expect_threads(void);
 int ids_partial_cache_save(const struct ids_run_file *file, const struct ids_buffer *bytes, struct ids_error *err);
 
 #endif

@@ -76,6 +76,39 @@ START_TEST(what_is_read_needs_memory_and_nothing_else) {
 }
 END_TEST
 
+/* Arrays are changed in copies, by what mapping they lie in, also when others are changed meanwhile and their pages are
+ * let go; whoever points into them sees the change when it is given back, and not before. */
+START_TEST(arrays_are_changed_in_copies) {
+    enum { ARRAYS = 5 };
+    struct ids_far *far = far_of(MB);
+    uint32_t *arrays[ARRAYS], *opened[ARRAYS];
+    const size_t bytes[ARRAYS] = {MB, MB / 2, 3 * MB, MB / 4, 2 * MB};
+    for (uint32_t i = 0; i < ARRAYS; i++) arrays[i] = ids_far_keep(far, numbers_from(i * 4 * MB, bytes[i]), bytes[i]);
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < ARRAYS; i++) {
+            opened[i] = ids_far_change(far, arrays[i], bytes[i]);
+            ck_assert(!ids_far_has(far, opened[i]));
+            check_numbers(opened[i], i * 4 * MB + round, bytes[i]);
+            for (size_t k = 0; k < bytes[i] / sizeof *opened[i]; k++) opened[i][k]++;
+            check_numbers(arrays[i], i * 4 * MB + round, bytes[i]);
+        }
+        for (uint32_t i = ARRAYS; i--;) {
+            ids_far_changed(far, arrays[i], opened[i], bytes[i]);
+            ids_far_turn(far, bytes[i]);
+            check_numbers(arrays[i], i * 4 * MB + round + 1, bytes[i]);
+        }
+    }
+    /* From the middle of one, which is nobody's beginning. */
+    opened[0] = ids_far_change(far, arrays[2] + 100, 4);
+    *opened[0] = 7;
+    ids_far_changed(far, arrays[2] + 100, opened[0], 4);
+    ck_assert_uint_eq(arrays[2][100], 7);
+    ck_assert_uint_eq(arrays[2][99], 2 * 4 * MB + 2 + 99);
+    ck_assert_uint_eq(arrays[2][101], 2 * 4 * MB + 2 + 101);
+    ids_far_free(far);
+}
+END_TEST
+
 /* Arrays that are put together lie together, at places that suit any type. */
 START_TEST(arrays_are_mapped_together) {
     struct ids_far *far = far_of(MB);
@@ -217,6 +250,7 @@ START_TEST(temporary_files_lie_on_a_disk) {
 }
 END_TEST
 
-IDS_RUN_SUITE("far", what_is_read_needs_memory_and_nothing_else, arrays_are_mapped_together, what_is_not_worth_it_stays,
-              without_room_on_the_disk_arrays_stay, a_file_that_cannot_be_written_takes_nothing,
-              without_addresses_arrays_stay, numbers_come_back_in_order, temporary_files_lie_on_a_disk)
+IDS_RUN_SUITE("far", what_is_read_needs_memory_and_nothing_else, arrays_are_changed_in_copies,
+              arrays_are_mapped_together, what_is_not_worth_it_stays, without_room_on_the_disk_arrays_stay,
+              a_file_that_cannot_be_written_takes_nothing, without_addresses_arrays_stay, numbers_come_back_in_order,
+              temporary_files_lie_on_a_disk)
