@@ -5,7 +5,6 @@
 #include "lib/io/run_parts.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -85,34 +84,68 @@ static int add_run(struct ids_finder *finder, struct ids_run_files *run) {
 
 /* ---- endings that say what a file is ---- */
 
-static int settle_named(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates) {
-    struct ids_run_files run = {.path = strdup(folder)};
-    size_t room = 0, beside_room = 0;
-    int best = INT_MAX, is_there = 0, code = run.path ? 0 : ids_no_memory(finder->err);
+static int is_named(const struct ids_candidate *candidate) {
+    return !candidate->suffix.generic && !candidate->suffix.beside;
+}
+
+/* What stands before the ending is the host's name. */
+static uint64_t host_key(const struct ids_candidate *candidate) {
+    const char *name = name_of(&candidate->file);
+    size_t length = strlen(name) - candidate->suffix.length;
+    return ids_key_of(ids_hash_bytes(name, length), length);
+}
+
+/* The better of two forms of one host has the lower number; what cannot be read comes behind all others. */
+static uint64_t order_of(const struct ids_candidate *candidate) {
+    enum { FORMS_MOST = 1000 };
+    return (uint64_t)candidate->suffix.rank + 1 + (candidate->file.unreadable ? FORMS_MOST : 0);
+}
+
+/* The best form of each host; *ret_best is that of all files. 0, or -1 when memory ran out. */
+static int find_forms(const struct ids_candidates *candidates, struct ids_keymap *best_of, uint64_t *ret_best) {
+    *ret_best = UINT64_MAX;
     for (size_t i = 0; i < candidates->count; i++) {
         const struct ids_candidate *candidate = &candidates->items[i];
-        if (candidate->suffix.generic || candidate->suffix.beside) continue;
-        is_there = 1;
-        if (!candidate->file.origin && !candidate->file.unreadable && candidate->suffix.rank < best)
-            best = candidate->suffix.rank;
+        if (!is_named(candidate) || candidate->file.origin) continue;
+        const uint64_t order = order_of(candidate);
+        uint64_t *best = ids_keymap_at(best_of, host_key(candidate));
+        if (!best) return -1;
+        if (!*best || order < *best) *best = order;
+        if (order < *ret_best) *ret_best = order;
     }
-    for (size_t i = 0; i < candidates->count && best == INT_MAX; i++) { /* nothing that can be read */
-        const struct ids_candidate *candidate = &candidates->items[i];
-        if (candidate->file.unreadable && !candidate->suffix.generic && !candidate->suffix.beside)
-            best = candidate->suffix.rank;
-    }
+    return 0;
+}
+
+/* Each host is read in its best form. Of what cannot be read only that counts which has the form of the others: of the
+ * rest nobody knows whether it is of the run. */
+static int is_of_run(const struct ids_candidate *candidate, const struct ids_keymap *best_of, uint64_t best) {
+    uint64_t own = 0;
+    if (candidate->file.origin) return !candidate->is_known;
+    ids_keymap_get(best_of, host_key(candidate), &own);
+    if (order_of(candidate) != own) return 0;
+    return !candidate->file.unreadable || own == best || (uint64_t)candidate->suffix.rank + 1 == best;
+}
+
+static int settle_named(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates) {
+    struct ids_run_files run = {.path = strdup(folder)};
+    struct ids_keymap best_of = {0};
+    uint64_t best = 0;
+    size_t room = 0, beside_room = 0;
+    int is_there = 0, code = run.path && !find_forms(candidates, &best_of, &best) ? 0 : ids_no_memory(finder->err);
+    for (size_t i = 0; i < candidates->count; i++) is_there |= is_named(&candidates->items[i]);
     for (size_t i = 0; i < candidates->count && !code; i++) {
         struct ids_candidate *candidate = &candidates->items[i];
         if (candidate->suffix.generic) continue;
         if (candidate->suffix.beside) {
             if (is_there && !candidate->is_known) code = push_beside(finder, &run, &beside_room, &candidate->file);
-        } else if (candidate->file.origin ? !candidate->is_known : candidate->suffix.rank == best) {
+        } else if (is_of_run(candidate, &best_of, best)) {
             code = push_file(finder, &run, &room, &candidate->file);
         } else {
             code = note_also(finder, &run, candidate->file.path);
             candidate->file.path = NULL;
         }
     }
+    ids_keymap_done(&best_of);
     if (!code && run.file_count) code = add_run(finder, &run);
     run_done(&run);
     return code;

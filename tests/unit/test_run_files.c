@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const suffixes[] = {".xplane.pb", ".trace.json.gz", NULL};
+static const char *const suffixes[] = {".xplane.pb", ".xplane.pb.gz", ".trace.json.gz", NULL};
 static const char *const generic[] = {".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json", NULL};
 
 static int looks_like_one(const uint8_t *head, size_t length, const char **ret_why, int *more) {
@@ -202,7 +202,7 @@ START_TEST(nothing_there) {
     make("logs/readme.txt");
     mkdir(in_folder("logs/vm.xplane.pb"), 0755); /* a folder of that name is none */
     ck_assert_int_eq(find(in_folder("logs")), IDS_NOT_FOUND);
-    ck_assert_ptr_nonnull(strstr(err.text, "*.xplane.pb, *.trace.json.gz"));
+    ck_assert_ptr_nonnull(strstr(err.text, "*.xplane.pb, *.xplane.pb.gz, *.trace.json.gz"));
     ck_assert_int_eq(find(in_folder("missing")), IDS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(err.text, "missing"));
     ck_assert_int_eq(find(in_folder("logs/readme.txt/x")), IDS_IO);
@@ -251,12 +251,29 @@ START_TEST(other_forms) {
     make("r/plugins/profile/1/b.trace.json.gz");
     make_with("r/plugins/profile/1/perfetto_trace.json.gz", "trace");
     ck_assert_int_eq(find(in_folder("r")), 0);
-    ck_assert_str_eq(found(), "r:b.xplane.pb");
-    ck_assert_uint_eq(list.runs[0].also_count, 2);
+    ck_assert_str_eq(found(), "r:b.xplane.pb,z.trace.json.gz"); /* z is another host */
+    ck_assert_uint_eq(list.runs[0].also_count, 1);
     ck_assert_str_eq(list.runs[0].also, in_folder("r/plugins/profile/1/b.trace.json.gz"));
     make("s/plugins/profile/1/b.xplane.pb");
     ck_assert_int_eq(find(in_folder("s")), 0);
     ck_assert_ptr_null(list.runs[0].also);
+    make("t/plugins/profile/1/a.xplane.pb.gz"); /* some hosts packed, one in all forms */
+    make("t/plugins/profile/1/b.xplane.pb");
+    make("t/plugins/profile/1/c.xplane.pb.gz");
+    make("t/plugins/profile/1/c.trace.json.gz");
+    make("t/plugins/profile/1/c.xplane.pb");
+    ck_assert_int_eq(find(in_folder("t")), 0);
+    ck_assert_str_eq(found(), "t:a.xplane.pb.gz,b.xplane.pb,c.xplane.pb");
+    ck_assert_uint_eq(list.runs[0].also_count, 2);
+    /* What cannot be read is a host where it has the form of the others; of a host that is there in another form that
+     * one is read, and of a lesser form nobody knows whether it is of the run. */
+    ck_assert_int_eq(mkfifo(in_folder("t/plugins/profile/1/d.xplane.pb"), 0600), 0);
+    ck_assert_int_eq(mkfifo(in_folder("t/plugins/profile/1/e.xplane.pb"), 0600), 0);
+    make("t/plugins/profile/1/e.trace.json.gz");
+    ck_assert_int_eq(mkfifo(in_folder("t/plugins/profile/1/f.trace.json.gz"), 0600), 0);
+    ck_assert_int_eq(find(in_folder("t")), 0);
+    ck_assert_str_eq(found(), "t:a.xplane.pb.gz,b.xplane.pb,c.xplane.pb,d.xplane.pb,e.trace.json.gz");
+    ck_assert_uint_eq(list.runs[0].also_count, 4);
     ids_run_list_done(&list);
 }
 END_TEST
