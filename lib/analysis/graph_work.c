@@ -52,11 +52,11 @@ void ids_graph_work_done(struct ids_graph_work *work) {
     *work = (struct ids_graph_work){0};
 }
 
-/* The first such call of the event's thread at or behind it there: its place in work->at, which may be of the next
- * thread. */
-static size_t place_behind(const struct ids_graph_work *work, const struct ids_event *event) {
-    const size_t index = (size_t)(event - work->trace->tracks[event->track].events.at);
-    size_t low = work->first[event->track], high = work->first[event->track + 1];
+/* The first such call behind the event on its thread: its place in work->at, which may be of the next thread. No launch
+ * of work is such a call. */
+static size_t place_behind(const struct ids_graph_work *work, const struct ids_event *launch) {
+    const size_t index = (size_t)(launch - work->trace->tracks[launch->track].events.at);
+    size_t low = work->first[launch->track], high = work->first[launch->track + 1];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (work->at[middle] < index)
@@ -70,7 +70,7 @@ static size_t place_behind(const struct ids_graph_work *work, const struct ids_e
 /* What was launched last on a thread is behind this one there. */
 static int64_t first_behind(const struct ids_graph_work *work, const struct ids_event *launch) {
     const struct ids_event *events = work->trace->tracks[launch->track].events.at;
-    size_t place = place_behind(work, launch + 1);
+    size_t place = place_behind(work, launch);
     return place < work->first[launch->track + 1] ? events[work->at[place]].end_ps : INT64_MAX;
 }
 

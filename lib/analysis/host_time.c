@@ -46,9 +46,11 @@ int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time 
 int ids_host_time_lend(const struct ids_host_time *time, struct ids_host_time **ret_lent, struct ids_error *err) {
     struct ids_host_time *lent = calloc(1, sizeof *lent);
     if (!lent) return ids_no_memory(err);
-    *lent = (struct ids_host_time){
-        .analysis = time->analysis, .usual = time->usual, .stagings = time->stagings, .graphs = time->graphs,
-        .is_lent = 1};
+    *lent = (struct ids_host_time){.analysis = time->analysis,
+                                   .usual = time->usual,
+                                   .stagings = time->stagings,
+                                   .graphs = time->graphs,
+                                   .is_lent = 1};
     ids_host_threads_lend(&time->threads, &lent->threads);
     if (ids_idle_names_lend(&time->names, &lent->names)) {
         ids_host_time_free(lent);
@@ -681,10 +683,9 @@ static int divide_known(struct ids_host_time *time, const struct ids_busy *busy,
 static int divide_recorded(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
                            const struct ids_idle_visitor *visitor, struct ids_error *err) {
     struct ids_stretch known = *stretch;
-    int64_t graph_ps =
-        busy->device->kind == IDS_DEVICE_GPU
-            ? ids_graph_work_from(&time->graphs, stretch->previous, stretch->next, stretch->gap_from_ps)
-            : INT64_MAX;
+    int64_t graph_ps = busy->device->kind == IDS_DEVICE_GPU
+                           ? ids_graph_work_from(&time->graphs, stretch->previous, stretch->next, stretch->gap_from_ps)
+                           : INT64_MAX;
     if (graph_ps >= stretch->to_ps) return divide_known(time, busy, stretch, visitor, err);
     known.to_ps = graph_ps > stretch->from_ps ? graph_ps : stretch->from_ps;
     int code = known.to_ps > known.from_ps ? divide_known(time, busy, &known, visitor, err) : 0;

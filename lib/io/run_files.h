@@ -4,8 +4,9 @@
  * below a log folder. A tar or zip is searched like a folder of that name (archive.h), also inside a log folder. There
  * a packed tar of more than 256 MiB is left out with a note, because reading its list takes seconds.
  *
- * Endings that say what a file is (".xplane.pb", ".trace.json.gz"): such files of one folder are one run, and what stands
- * before the ending names the host. Of a host that is there in several forms the best is read; the others are `also`.
+ * Endings that say what a file is (".xplane.pb", ".trace.json.gz"): such files of one folder are one run, and what
+ * stands before the ending names the host. Of a host that is there in several forms the best is read; the others are
+ * `also`.
  *
  * Generic endings (".json"): such a file counts only if its content is a profile, and not beside one of the above in a
  * folder `profile/<timestamp>`, nor where it is JAX's perfetto_trace. Each is a run of its own, but for the ranks of
