@@ -67,11 +67,29 @@ static void interrupt(int number) {
     if (running) ids_query_interrupt(running);
 }
 
+/* What rows are missing for is said before the others: that some are cannot be seen of them. */
+static void say_incomplete(const struct ids_opened_events *events, struct ids_query *query) {
+    static const char sql[] =
+        "SELECT name, coalesce((SELECT text FROM diag d WHERE d.run = r.id AND d.severity = 'damage' LIMIT 1),"
+        " 'the input ends early'), count(*) OVER () FROM run r WHERE NOT complete";
+    struct ids_error ignored = IDS_ERROR_INIT; /* of what is no database of ours the query itself says it */
+    if (ids_query_prepare(query, sql, &ignored) || ids_query_next(query, &ignored) <= 0) return;
+    const struct ids_cell name = ids_query_cell(query, 0), why = ids_query_cell(query, 1);
+    const long long count = ids_query_cell(query, 2).i;
+    if (count == 1)
+        ids_engine_note(events->engine, "'%.*s' is incomplete: %.*s", (int)name.length, name.bytes, (int)why.length,
+                        why.bytes);
+    else
+        ids_engine_note(events->engine, "%lld runs are incomplete: '%.*s': %.*s (the others: SELECT * FROM diag)", count,
+                        (int)name.length, name.bytes, (int)why.length, why.bytes);
+}
+
 static int ask(const struct query_options *options, struct ids_opened_events *events, const char *sql,
                struct ids_error *err) {
     struct ids_query *query;
     int code = ids_events_query(events, &query, err);
     if (code) return code;
+    say_incomplete(events, query);
     running = query;
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)}, before;
     sigaction(SIGINT, &action, &before); /* the second one ends the program */

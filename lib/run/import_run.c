@@ -67,6 +67,8 @@ static int report_and_end(const struct ids_engine *engine, struct ids_run_db *db
     if (trace->event_count >= EVENTS_LEAST) ids_memory_give_back(); /* what the analysis has freed */
     if (!code) code = ids_run_db_put_findings(db, trace, &findings, &report, err);
     if (!code) code = ids_run_db_end(db, &report, key, err);
+    if (!code && !report.complete && !*key) /* a query of the cache says it each time */
+        ids_engine_note(engine, "'%s' is incomplete: %s", run->path, ids_report_why_incomplete(&report));
     ids_report_done(&report);
     ids_findings_done(&findings);
     return code;

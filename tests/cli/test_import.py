@@ -47,6 +47,23 @@ def counted(path):
     return sum(len(line.events) for plane in planes for line in plane.lines)
 
 
+def check_cut(folder):
+    """That rows are missing is said by who writes them and, each time, by who asks; of a whole run nobody says anything."""
+    cut, output = folder / 'cut.xplane.pb', folder / 'cut.db'
+    content = CPU8.read_bytes()
+    cut.write_bytes(content[:len(content) * 2 // 3])
+    done = idsprof('import', cut, '-o', output)
+    check(done.returncode == 0 and 'incomplete: ' in done.stderr and 'cut.xplane.pb' in done.stderr, f'import of a cut file: {done.stderr!r}')
+    why = rows(output, "SELECT text FROM diag WHERE severity = 'damage' LIMIT 1")[0][0]
+    for run in cut, cut, output:
+        done = idsprof('query', run, 'SELECT 7')
+        check(done.returncode == 0 and why in done.stderr and done.stdout.split() == ['7', '7'], f'a query of {run.name}: {done.stderr!r}')
+    check(not idsprof('query', CPU1, 'SELECT 7').stderr, 'a query of a whole run says something')
+    idsprof('import', CPU1, cut, cut, '-o', output, '--force')
+    done = idsprof('query', output, 'SELECT 7')
+    check('2 runs are incomplete' in done.stderr and why in done.stderr, f'a query of two cut runs of three: {done.stderr!r}')
+
+
 def check_content(folder):
     output = folder / 'two.db'
     run = idsprof('import', CPU1, CPU8, '-o', output)
@@ -188,7 +205,7 @@ def check_full(folder):
 
 
 with tempfile.TemporaryDirectory() as name:
-    for test in (check_content, check_folder, check_same_bytes, check_kept, check_errors, check_full, check_killed):
+    for test in (check_content, check_cut, check_folder, check_same_bytes, check_kept, check_errors, check_full, check_killed):
         test(Path(name))
 for failure in failures:
     print('FAIL:', failure)
