@@ -404,5 +404,5 @@ int ids_partial_load(struct ids_builder *builder, const void *bytes, size_t leng
                      struct ids_error *err) {
     struct ids_partial *partial = NULL;
     int code = ids_partial_open(bytes, length, &partial, err);
-    return code ? code : ids_partial_add(builder, partial, ret_format, err);
+    return partial ? ids_partial_add(builder, partial, ret_format, err) : code;
 }
