@@ -42,9 +42,23 @@ static int cut(struct ids_course *course) {
     return 0;
 }
 
-/* The run at which most of the changes begin, each as much as it is sure of. */
+/* How sure its change is: as a multiple of the width of its interval. */
+static double sureness(const struct ids_course_row *row) {
+    double width = row->change.high - row->change.low;
+    return width > 0 ? fabs(change_of(row)) / width : INFINITY;
+}
+
+/* The noise of a run moves all its figures alike, so that what many of them say of the place is hardly surer than what
+ * the surest says: its range is the group's. In it, the run at which most of the changes begin, each as much as it is
+ * sure of. */
 static void place(struct ids_course_group *group, const struct ids_course_row *rows, size_t count) {
+    const struct ids_course_row *surest = rows;
     double most = -1;
+    for (size_t i = 1; i < count; i++) {
+        if (sureness(&rows[i]) > sureness(surest)) surest = &rows[i];
+    }
+    group->first = surest->change.first;
+    group->last = surest->change.last;
     for (size_t run = group->first; run <= group->last; run++) {
         double votes = 0;
         for (size_t i = 0; i < count; i++) {
@@ -104,6 +118,20 @@ static double changed_nearby(const struct ids_course *course, const struct ids_c
     return sum;
 }
 
+/* What drifts right in it: of two levels of the whole the later one has half of the rise more. */
+static double drifted_inside(const struct ids_course *course, const struct ids_course_row *outer) {
+    double sum = 0;
+    int is_next = 0;
+    for (size_t i = 0; i < course->drift_count; i++) {
+        const struct ids_course_drift *drift = &course->drifts[i];
+        const struct ids_series_figure *figure = &course->series->figures[drift->figure];
+        if (figure->kind == IDS_FIGURE_SCOPE && is_inside(figure->name, figure_of(course, outer)->name, &is_next) &&
+            is_next)
+            sum += (drift->to - drift->from) / 2;
+    }
+    return sum;
+}
+
 /* A scope is the cause unless scopes in it are: those that explain its change, and are not most of it. */
 static void judge_scope(struct scopes *scopes, size_t outer) {
     struct ids_course_row *row = &scopes->rows[outer];
@@ -118,7 +146,8 @@ static void judge_scope(struct scopes *scopes, size_t outer) {
         inside++;
     }
     double whole = fmax(row->change.before, row->change.after);
-    int is_explained = inside && (explained + changed_nearby(scopes->course, row)) / change_of(row) >= EXPLAINED;
+    if (inside) explained += changed_nearby(scopes->course, row) + drifted_inside(scopes->course, row);
+    int is_explained = inside && explained / change_of(row) >= EXPLAINED;
     int is_most = inside > 1 && before >= MOST_OF_IT * whole;
     row->role = is_explained && !is_most ? IDS_COURSE_EFFECT : IDS_COURSE_CAUSE;
     if (row->role == IDS_COURSE_CAUSE) take_parts(scopes, outer);
