@@ -80,27 +80,28 @@ static int add_change(struct looking *looking, size_t figure, const struct ids_c
     return 0;
 }
 
+static int add_row(struct ids_course_rows *rows, size_t figure, const struct ids_change *change) {
+    struct ids_course_row *row = IDS_PUSH(rows->at, rows->count, rows->room);
+    if (row) *row = (struct ids_course_row){.figure = figure, .change = *change, .group = SIZE_MAX};
+    return row ? 0 : -1;
+}
+
 static int add_drift(struct looking *looking, size_t figure, const struct ids_changes *changes) {
-    struct ids_course *course = looking->course;
     double span = (double)looking->count - 1;
-    if (!is_large(looking, figure, changes->from, changes->to)) return 0;
-    struct ids_course_drift *drift = IDS_PUSH(course->drifts, course->drift_count, course->drift_room);
-    if (!drift) return -1;
-    *drift = (struct ids_course_drift){.figure = figure,
-                                       .from = changes->from,
-                                       .to = changes->to,
-                                       .low = changes->slope_low * span,
-                                       .high = changes->slope_high * span};
-    return 0;
+    if (!changes->drifts || !is_large(looking, figure, changes->from, changes->to)) return 0;
+    const struct ids_change rise = {.before = changes->from,
+                                    .after = changes->to,
+                                    .low = changes->slope_low * span,
+                                    .high = changes->slope_high * span};
+    return add_row(&looking->course->drifts, figure, &rise);
 }
 
 static int add_latest(struct looking *looking, size_t figure, const struct ids_changes *changes) {
-    struct ids_course *course = looking->course;
     if (!changes->latest || !is_large(looking, figure, changes->latest_before, changes->latest_after)) return 0;
-    struct ids_course_latest *latest = IDS_PUSH(course->latest, course->latest_count, course->latest_room);
-    if (!latest) return -1;
-    *latest = (struct ids_course_latest){figure, changes->latest, changes->latest_before, changes->latest_after};
-    return 0;
+    const struct ids_change latest = {.at = looking->runs[looking->count - changes->latest],
+                                      .before = changes->latest_before,
+                                      .after = changes->latest_after};
+    return add_row(&looking->course->latest, figure, &latest);
 }
 
 static int look(struct looking *looking, size_t figure) {
@@ -110,8 +111,7 @@ static int look(struct looking *looking, size_t figure) {
     double alarms = FALSE_ALARMS / (double)looking->course->looked_at;
     int failed = ids_changes_of(looking->values, looking->count, alarms, &changes, NULL);
     for (size_t i = 0; i < changes.count && !failed; i++) failed = add_change(looking, figure, &changes.at[i]);
-    if (!failed && changes.drifts) failed = add_drift(looking, figure, &changes);
-    return failed || add_latest(looking, figure, &changes);
+    return failed || add_drift(looking, figure, &changes) || add_latest(looking, figure, &changes);
 }
 
 /* ---- drifts that are the step of another figure ---- */
@@ -150,33 +150,15 @@ static int is_moved_by_a_change(struct looking *looking, size_t figure) {
 }
 
 static void drop_moved(struct looking *looking) {
-    struct ids_course *course = looking->course;
+    struct ids_course_rows *drifts = &looking->course->drifts;
     size_t kept = 0;
-    for (size_t d = 0; d < course->drift_count; d++) {
-        if (!is_moved_by_a_change(looking, course->drifts[d].figure)) course->drifts[kept++] = course->drifts[d];
+    for (size_t d = 0; d < drifts->count; d++) {
+        if (!is_moved_by_a_change(looking, drifts->at[d].figure)) drifts->at[kept++] = drifts->at[d];
     }
-    course->drift_count = kept;
+    drifts->count = kept;
 }
 
 /* ---- all figures ---- */
-
-static double size_of(double before, double after) {
-    return before != 0 ? fabs(after / before - 1) : INFINITY;
-}
-
-static int larger_drift(const void *a, const void *b) {
-    const struct ids_course_drift *left = a, *right = b;
-    double x = size_of(left->from, left->to), y = size_of(right->from, right->to);
-    if (x != y) return x > y ? -1 : 1;
-    return (left->figure > right->figure) - (left->figure < right->figure);
-}
-
-static int larger_latest(const void *a, const void *b) {
-    const struct ids_course_latest *left = a, *right = b;
-    double x = size_of(left->before, left->after), y = size_of(right->before, right->after);
-    if (x != y) return x > y ? -1 : 1;
-    return (left->figure > right->figure) - (left->figure < right->figure);
-}
 
 static int look_at_all(struct looking *looking) {
     struct ids_course *course = looking->course;
@@ -189,8 +171,6 @@ static int look_at_all(struct looking *looking) {
         if (is_asked(looking, f) && look(looking, f)) return -1;
     }
     drop_moved(looking);
-    if (course->drift_count) qsort(course->drifts, course->drift_count, sizeof *course->drifts, larger_drift);
-    if (course->latest_count) qsort(course->latest, course->latest_count, sizeof *course->latest, larger_latest);
     return ids_course_group(course);
 }
 
@@ -213,8 +193,8 @@ int ids_course_make(const struct ids_series *series, const struct ids_course_opt
 void ids_course_done(struct ids_course *course) {
     free(course->rows);
     free(course->groups);
-    free(course->drifts);
-    free(course->latest);
+    free(course->drifts.at);
+    free(course->latest.at);
     ids_report_done(&course->report);
     *course = (struct ids_course){0};
 }

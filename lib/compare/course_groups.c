@@ -10,6 +10,9 @@
 #define EXPLAINED 0.7
 /* And where this part of a scope's time changed, the scope is what changed. */
 #define MOST_OF_IT 0.5
+/* Scopes change alike where each does by this part of the share of all, more or less; of so many at least. */
+#define ALIKE 0.5
+enum { SEVERAL = 3 };
 
 static int by_place(const void *a, const void *b) {
     const struct ids_course_row *left = a, *right = b;
@@ -75,6 +78,7 @@ struct scopes {
     const struct ids_course *course;
     struct ids_course_row *rows; /* of a group */
     size_t count;
+    int is_change; /* 0: what drifts, or the last runs */
 };
 
 /* Whether `inner` lies in `outer`, and right below it. */
@@ -122,12 +126,12 @@ static double changed_nearby(const struct ids_course *course, const struct ids_c
 static double drifted_inside(const struct ids_course *course, const struct ids_course_row *outer) {
     double sum = 0;
     int is_next = 0;
-    for (size_t i = 0; i < course->drift_count; i++) {
-        const struct ids_course_drift *drift = &course->drifts[i];
-        const struct ids_series_figure *figure = &course->series->figures[drift->figure];
+    for (size_t i = 0; i < course->drifts.count; i++) {
+        const struct ids_course_row *drift = &course->drifts.at[i];
+        const struct ids_series_figure *figure = figure_of(course, drift);
         if (figure->kind == IDS_FIGURE_SCOPE && is_inside(figure->name, figure_of(course, outer)->name, &is_next) &&
             is_next)
-            sum += (drift->to - drift->from) / 2;
+            sum += change_of(drift) / 2;
     }
     return sum;
 }
@@ -146,7 +150,8 @@ static void judge_scope(struct scopes *scopes, size_t outer) {
         inside++;
     }
     double whole = fmax(row->change.before, row->change.after);
-    if (inside) explained += changed_nearby(scopes->course, row) + drifted_inside(scopes->course, row);
+    if (inside && scopes->is_change)
+        explained += changed_nearby(scopes->course, row) + drifted_inside(scopes->course, row);
     int is_explained = inside && explained / change_of(row) >= EXPLAINED;
     int is_most = inside > 1 && before >= MOST_OF_IT * whole;
     row->role = is_explained && !is_most ? IDS_COURSE_EFFECT : IDS_COURSE_CAUSE;
@@ -223,14 +228,79 @@ static int by_role(const void *a, const void *b) {
     return (left->figure > right->figure) - (left->figure < right->figure);
 }
 
+static void judge_and_sort(struct scopes *scopes) {
+    judge(scopes);
+    if (scopes->count) qsort(scopes->rows, scopes->count, sizeof *scopes->rows, by_role);
+}
+
+/* ---- all alike ---- */
+
+/* Of what a cause holds right in it: how many scopes there are, and how many of them the rows have. */
+static void count_inside(const struct ids_course *course, struct ids_course_rows *rows, const char *outer) {
+    size_t scopes = 0, alike = 0;
+    int is_next = 0;
+    for (size_t f = 0; f < course->series->figure_count; f++) {
+        const struct ids_series_figure *figure = &course->series->figures[f];
+        if (figure->kind == IDS_FIGURE_SCOPE && is_inside(figure->name, outer, &is_next)) scopes += is_next != 0;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct ids_series_figure *figure = figure_of(course, &rows->at[i]);
+        if (figure->kind == IDS_FIGURE_SCOPE && is_inside(figure->name, outer, &is_next)) alike += is_next != 0;
+    }
+    rows->scopes += scopes ? scopes : 1;
+    rows->alike += scopes ? alike : 1;
+}
+
+const struct ids_course_row *ids_course_whole(const struct ids_course *course, const struct ids_course_rows *rows) {
+    static const char *const ids[] = {"steps.mean", "run.window"};
+    for (size_t k = 0; k < sizeof ids / sizeof *ids; k++) {
+        for (size_t i = 0; i < rows->count; i++) {
+            const struct ids_series_figure *figure = figure_of(course, &rows->at[i]);
+            if (figure->kind == IDS_FIGURE_METRIC && !strcmp(figure->name, ids[k])) return &rows->at[i];
+        }
+    }
+    return NULL;
+}
+
+/* Another clock or another load on the machine is no scope's own: then the causes together are the change of the whole,
+ * and each is by about the same share. */
+static void look_for_alike(const struct ids_course *course, struct ids_course_rows *rows) {
+    const struct ids_course_row *whole = ids_course_whole(course, rows);
+    double together = 0, share;
+    if (!whole || !(whole->change.before > 0) || !(whole->change.after > 0)) return;
+    share = log(whole->change.after / whole->change.before);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct ids_course_row *row = &rows->at[i];
+        if (row->role != IDS_COURSE_CAUSE) continue;
+        if (figure_of(course, row)->kind != IDS_FIGURE_SCOPE || !(row->change.before > 0) || !(row->change.after > 0))
+            return;
+        if (fabs(log(row->change.after / row->change.before) / share - 1) > ALIKE) return;
+        together += change_of(row);
+    }
+    if (together / change_of(whole) < EXPLAINED) return;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->at[i].role == IDS_COURSE_CAUSE) count_inside(course, rows, figure_of(course, &rows->at[i])->name);
+    }
+    if (rows->alike < SEVERAL) rows->scopes = rows->alike = 0;
+}
+
+static void judge_rows(struct ids_course *course, struct ids_course_rows *rows) {
+    struct scopes scopes = {course, rows->at, rows->count, 0};
+    judge_and_sort(&scopes);
+    look_for_alike(course, rows);
+}
+
+/* ---- */
+
 int ids_course_group(struct ids_course *course) {
     if (cut(course)) return -1;
     for (size_t g = 0, from = 0; g < course->group_count; g++) {
-        struct scopes scopes = {course, course->rows + from, 0};
+        struct scopes scopes = {course, course->rows + from, 0, 1};
         while (from < course->row_count && course->rows[from].group == g) from++, scopes.count++;
         place(&course->groups[g], scopes.rows, scopes.count);
-        judge(&scopes);
-        qsort(scopes.rows, scopes.count, sizeof *scopes.rows, by_role);
+        judge_and_sort(&scopes);
     }
+    judge_rows(course, &course->drifts);
+    judge_rows(course, &course->latest);
     return 0;
 }

@@ -211,14 +211,15 @@ START_TEST(three_nights_are_a_level) {
                     right += changes.count == 2 && changes.at[0].at == 24 && changes.at[1].at == 24 + (size_t)length &&
                              fabs(changes.at[0].after / changes.at[0].before / times[size] - 1) < 0.03;
             }
-            ck_assert_msg(right >= (length < IDS_LEVEL_LEAST ? 37 : 39), "%d nights x %g: %d of 40", length, times[size], right);
+            ck_assert_msg(right >= (length < IDS_LEVEL_LEAST ? 37 : 39), "%d nights x %g: %d of 40", length,
+                          times[size], right);
         }
     }
 }
 END_TEST
 
-/* Where a step is not far above the noise its place is not sure: 95 of 100 ranges hold it, also where nights that follow
- * each other are alike. */
+/* Where a step is not far above the noise its place is not sure: 95 of 100 ranges hold it, also where nights that
+ * follow each other are alike. */
 START_TEST(the_range_of_a_place) {
     static const double steps[] = {0.012, 0.02, 0.03, 0.05}, noises[] = {0.005, 0.01, 0.02, 0.03}, alike[] = {0, 0.5};
     for (int a = 0; a < 2; a++) {
