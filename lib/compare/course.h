@@ -31,16 +31,16 @@ struct ids_course_row {
     size_t group;
 };
 
-struct ids_course_group {
-    size_t run;         /* the first of the new level */
-    size_t first, last; /* it may as well be one of these */
-};
-
-/* What drifts, or is out of line in the last runs, is one thing each, with causes as a change has them. */
 struct ids_course_rows {
     struct ids_course_row *at; /* causes first, largest first */
     size_t count, room;
-    size_t scopes, alike; /* where all changes by the same share: of so many scopes so many do; else 0 */
+    size_t scopes, alike; /* where all change by about the same share: of so many scopes so many do; else 0 */
+};
+
+struct ids_course_group {
+    size_t run;                  /* the first of the new level */
+    size_t first, last;          /* it may as well be any from one to the other */
+    struct ids_course_rows rows; /* among the course's */
 };
 
 struct ids_course {
@@ -51,6 +51,7 @@ struct ids_course {
     size_t row_count, row_room;
     struct ids_course_group *groups;
     size_t group_count, group_room;
+    /* What drifts, and what is out of line in the last runs, is one thing each, with causes as a change has them. */
     struct ids_course_rows drifts; /* before and after: the line's ends; low and high: of its whole rise */
     struct ids_course_rows latest; /* at: the first of the last one or two runs */
     struct ids_report report;      /* the same for programs; owns texts */

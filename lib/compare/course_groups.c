@@ -10,8 +10,9 @@
 #define EXPLAINED 0.7
 /* And where this part of a scope's time changed, the scope is what changed. */
 #define MOST_OF_IT 0.5
-/* Scopes change alike where each does by this part of the share of all, more or less; of so many at least. */
+/* Scopes change alike where each does by this part of the share of all, more or less; most of them, and so many. */
 #define ALIKE 0.5
+#define MOST_SCOPES 0.75
 enum { SEVERAL = 3 };
 
 static int by_place(const void *a, const void *b) {
@@ -37,7 +38,7 @@ static int cut(struct ids_course *course) {
         if (!group || row->change.first > group->last) {
             group = IDS_PUSH(course->groups, course->group_count, course->group_room);
             if (!group) return -1;
-            *group = (struct ids_course_group){row->change.at, row->change.first, row->change.last};
+            *group = (struct ids_course_group){row->change.at, row->change.first, row->change.last, {0}};
         }
         if (row->change.first > group->first) group->first = row->change.first;
         row->group = course->group_count - 1;
@@ -228,15 +229,21 @@ static int by_role(const void *a, const void *b) {
     return (left->figure > right->figure) - (left->figure < right->figure);
 }
 
-static void judge_and_sort(struct scopes *scopes) {
-    judge(scopes);
-    if (scopes->count) qsort(scopes->rows, scopes->count, sizeof *scopes->rows, by_role);
-}
-
 /* ---- all alike ---- */
 
-/* Of what a cause holds right in it: how many scopes there are, and how many of them the rows have. */
-static void count_inside(const struct ids_course *course, struct ids_course_rows *rows, const char *outer) {
+static int is_by_share(const struct ids_course_row *row, double share) {
+    if (!(row->change.before > 0) || !(row->change.after > 0)) return 0;
+    return fabs(log(row->change.after / row->change.before) / share - 1) <= ALIKE;
+}
+
+static int is_of_device(const struct ids_course *course, const struct ids_course_row *row) {
+    enum ids_figure_kind kind = figure_of(course, row)->kind;
+    return kind == IDS_FIGURE_SCOPE || kind == IDS_FIGURE_OP || kind == IDS_FIGURE_KERNEL;
+}
+
+/* Of what a cause holds right in it: how many scopes there are, and how many of them changed by this share. */
+static void count_inside(const struct ids_course *course, struct ids_course_rows *rows, const char *outer,
+                         double share) {
     size_t scopes = 0, alike = 0;
     int is_next = 0;
     for (size_t f = 0; f < course->series->figure_count; f++) {
@@ -245,7 +252,8 @@ static void count_inside(const struct ids_course *course, struct ids_course_rows
     }
     for (size_t i = 0; i < rows->count; i++) {
         const struct ids_series_figure *figure = figure_of(course, &rows->at[i]);
-        if (figure->kind == IDS_FIGURE_SCOPE && is_inside(figure->name, outer, &is_next)) alike += is_next != 0;
+        if (figure->kind == IDS_FIGURE_SCOPE && is_inside(figure->name, outer, &is_next))
+            alike += is_next && is_by_share(&rows->at[i], share);
     }
     rows->scopes += scopes ? scopes : 1;
     rows->alike += scopes ? alike : 1;
@@ -266,27 +274,28 @@ const struct ids_course_row *ids_course_whole(const struct ids_course *course, c
  * and each is by about the same share. */
 static void look_for_alike(const struct ids_course *course, struct ids_course_rows *rows) {
     const struct ids_course_row *whole = ids_course_whole(course, rows);
-    double together = 0, share;
+    double together = 0;
     if (!whole || !(whole->change.before > 0) || !(whole->change.after > 0)) return;
-    share = log(whole->change.after / whole->change.before);
+    double share = log(whole->change.after / whole->change.before);
     for (size_t i = 0; i < rows->count; i++) {
         const struct ids_course_row *row = &rows->at[i];
         if (row->role != IDS_COURSE_CAUSE) continue;
-        if (figure_of(course, row)->kind != IDS_FIGURE_SCOPE || !(row->change.before > 0) || !(row->change.after > 0))
-            return;
-        if (fabs(log(row->change.after / row->change.before) / share - 1) > ALIKE) return;
-        together += change_of(row);
+        if (!is_by_share(row, share)) return;
+        if (is_of_device(course, row)) together += change_of(row);
     }
     if (together / change_of(whole) < EXPLAINED) return;
     for (size_t i = 0; i < rows->count; i++) {
-        if (rows->at[i].role == IDS_COURSE_CAUSE) count_inside(course, rows, figure_of(course, &rows->at[i])->name);
+        if (rows->at[i].role == IDS_COURSE_CAUSE && is_of_device(course, &rows->at[i]))
+            count_inside(course, rows, figure_of(course, &rows->at[i])->name, share);
     }
-    if (rows->alike < SEVERAL) rows->scopes = rows->alike = 0;
+    if (rows->alike < SEVERAL || (double)rows->alike < MOST_SCOPES * (double)rows->scopes)
+        rows->scopes = rows->alike = 0;
 }
 
-static void judge_rows(struct ids_course *course, struct ids_course_rows *rows) {
-    struct scopes scopes = {course, rows->at, rows->count, 0};
-    judge_and_sort(&scopes);
+static void judge_rows(struct ids_course *course, struct ids_course_rows *rows, int is_change) {
+    struct scopes scopes = {course, rows->at, rows->count, is_change};
+    judge(&scopes);
+    if (rows->count) qsort(rows->at, rows->count, sizeof *rows->at, by_role);
     look_for_alike(course, rows);
 }
 
@@ -295,12 +304,13 @@ static void judge_rows(struct ids_course *course, struct ids_course_rows *rows) 
 int ids_course_group(struct ids_course *course) {
     if (cut(course)) return -1;
     for (size_t g = 0, from = 0; g < course->group_count; g++) {
-        struct scopes scopes = {course, course->rows + from, 0, 1};
-        while (from < course->row_count && course->rows[from].group == g) from++, scopes.count++;
-        place(&course->groups[g], scopes.rows, scopes.count);
-        judge_and_sort(&scopes);
+        struct ids_course_rows *rows = &course->groups[g].rows;
+        *rows = (struct ids_course_rows){.at = course->rows + from};
+        while (from < course->row_count && course->rows[from].group == g) from++, rows->count++;
+        place(&course->groups[g], rows->at, rows->count);
+        judge_rows(course, rows, 1);
     }
-    judge_rows(course, &course->drifts);
-    judge_rows(course, &course->latest);
+    judge_rows(course, &course->drifts, 0);
+    judge_rows(course, &course->latest, 0);
     return 0;
 }

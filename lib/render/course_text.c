@@ -158,21 +158,15 @@ static void add_row(struct ids_phrase *phrase, struct ids_painter *painter, cons
                                                  : " in the window");
 }
 
-/* Some rows, of which one is said already. */
-struct listed {
-    const struct ids_course_row *at, *said;
-    size_t count;
-};
-
-/* Those of a role, the largest first, behind some words. */
-static void write_role(struct ids_painter *painter, const struct ids_course *course, const struct listed *rows,
-                       enum ids_course_role role, size_t shown, const char *before) {
+/* Those of a role but for the one that is said already, the largest first, behind some words. */
+static void write_role(struct ids_painter *painter, const struct ids_course *course, const struct ids_course_rows *rows,
+                       const struct ids_course_row *said, enum ids_course_role role, size_t shown, const char *before) {
     struct ids_phrase phrase = ids_phrase_begin();
     size_t count = 0;
     if (painter->render->top <= 0) shown = SIZE_MAX;
     for (size_t i = 0; i < rows->count; i++) {
         const struct ids_course_row *row = &rows->at[i];
-        if (row->role != role || row == rows->said || count++ >= shown) continue;
+        if (row->role != role || row == said || count++ >= shown) continue;
         ids_phrase_add(&phrase, count == 1 ? "%s " : "%s", count == 1 ? before : "; ");
         add_row(&phrase, painter, course, row->figure, row->change.before, row->change.after);
     }
@@ -180,11 +174,35 @@ static void write_role(struct ids_painter *painter, const struct ids_course *cou
     if (count) ids_painter_more(painter, INDENT, ids_phrase_end(painter, &phrase));
 }
 
-static void write_roles(struct ids_painter *painter, const struct ids_course *course, const struct listed *rows) {
-    const char *also = rows->said->role == IDS_COURSE_CAUSE ? "also" : "because of";
-    write_role(painter, course, rows, IDS_COURSE_CAUSE, SHOWN_CAUSES, also);
-    write_role(painter, course, rows, IDS_COURSE_PART, SHOWN_PARTS, "in it:");
-    write_role(painter, course, rows, IDS_COURSE_EFFECT, SHOWN_PARTS, "with it:");
+/* Where all scopes did alike there is no more to say of them. */
+static int says_all(const struct ids_painter *painter, const struct ids_course_rows *rows) {
+    return rows->alike && painter->render->top > 0;
+}
+
+/* "step time +3.0 % (...): all 12 scopes alike"; where scopes differ, of a change its cause. */
+static const struct ids_course_row *add_head(struct ids_phrase *phrase, struct ids_painter *painter,
+                                             const struct ids_course *course, const struct ids_course_rows *rows,
+                                             int is_change) {
+    const struct ids_course_row *whole = !is_change || rows->alike ? ids_course_whole(course, rows) : NULL;
+    const struct ids_course_row *said = whole ? whole : rows->at;
+    add_row(phrase, painter, course, said->figure, said->change.before, said->change.after);
+    const char *name = ids_figure_kind_name(course->series->figures[rows->at->figure].kind);
+    if (rows->alike == rows->scopes && rows->alike)
+        ids_phrase_add(phrase, ": all %zu %ss alike", rows->alike, name);
+    else if (rows->alike)
+        ids_phrase_add(phrase, ": %zu of %zu %ss alike", rows->alike, rows->scopes, name);
+    return said;
+}
+
+static void write_roles(struct ids_painter *painter, const struct ids_course *course,
+                        const struct ids_course_rows *rows, const struct ids_course_row *said) {
+    const char *also = said->role == IDS_COURSE_CAUSE ? "also" : "because of";
+    if (rows->alike && !has_steps(course->series))
+        ids_painter_more(painter, INDENT, "these windows have no steps: a longer or shorter capture looks the same");
+    if (says_all(painter, rows)) return;
+    write_role(painter, course, rows, said, IDS_COURSE_CAUSE, SHOWN_CAUSES, also);
+    write_role(painter, course, rows, said, IDS_COURSE_PART, SHOWN_PARTS, "in it:");
+    write_role(painter, course, rows, said, IDS_COURSE_EFFECT, SHOWN_PARTS, "with it:");
 }
 
 /* "commit 1a2b3c → 4d5e6f": what is labelled otherwise is what may have been changed. */
@@ -203,32 +221,22 @@ static void write_labels(struct ids_painter *painter, const struct ids_series_ru
     if (count) ids_painter_more(painter, INDENT, ids_phrase_end(painter, &phrase));
 }
 
-static struct listed rows_of(const struct ids_course *course, size_t group) {
-    struct listed rows = {0};
-    for (size_t i = 0; i < course->row_count; i++) {
-        if (course->rows[i].group != group) continue;
-        if (!rows.count++) rows.at = rows.said = &course->rows[i];
-    }
-    return rows;
-}
-
 static void write_group(struct ids_painter *painter, const struct ids_course *course, size_t g) {
     const struct ids_course_group *group = &course->groups[g];
     const struct ids_series *series = course->series;
     const struct ids_series_run *run = &series->runs[group->run], *before = &series->runs[group->run - 1];
-    const struct listed rows = rows_of(course, g);
-    const struct ids_course_row *cause = rows.said;
     char called[IDS_COURSE_NAME], number[24];
     struct ids_phrase phrase = ids_phrase_begin();
     snprintf(number, sizeof number, "%zu", g + 1);
     ids_phrase_add(&phrase, "%s: ", ids_course_name(run, called));
-    add_row(&phrase, painter, course, cause->figure, cause->change.before, cause->change.after);
+    const struct ids_course_row *cause = add_head(&phrase, painter, course, &group->rows, 1);
     if (course->step_ps > 0 && series->figures[cause->figure].kind != IDS_FIGURE_METRIC)
         ids_phrase_add(&phrase, ", %+.1f %% of %s",
                        (cause->change.after - cause->change.before) / course->step_ps * 100,
                        has_steps(series) ? "a step" : "the window");
+    if (says_all(painter, &group->rows)) ids_phrase_add(&phrase, "; %zu more: -n 0", group->rows.count - 1);
     ids_painter_item(painter, number, INDENT, ids_phrase_end(painter, &phrase));
-    write_roles(painter, course, &rows);
+    write_roles(painter, course, &group->rows, cause);
     if (group->first != group->last) {
         phrase = ids_phrase_begin();
         ids_phrase_add(&phrase, "it may have begun anywhere from %s to %s", series->runs[group->first].name,
@@ -262,25 +270,17 @@ static void write_changes(struct ids_painter *painter, const struct ids_course *
     for (size_t g = from; g < course->group_count; g++) write_group(painter, course, g);
 }
 
-/* The step's time first, then what made it longer. Where all scopes did alike there is no more to say of them. */
+/* The step's time first, then what made it longer. */
 static void write_rows(struct ids_painter *painter, const struct ids_course *course, const struct ids_course_rows *rows,
                        const char *title, const char *words) {
     if (!rows->count) return;
-    const struct ids_course_row *whole = ids_course_whole(course, rows);
-    const struct listed listed = {rows->at, whole ? whole : rows->at, rows->count};
-    const struct ids_change *change = &listed.said->change;
     struct ids_phrase phrase = ids_phrase_begin();
-    int says_all = rows->alike && painter->render->top > 0;
     ids_painter_heading(painter, title);
-    add_row(&phrase, painter, course, listed.said->figure, change->before, change->after);
-    if (rows->alike == rows->scopes && rows->alike)
-        ids_phrase_add(&phrase, ": all %zu scopes alike,", rows->alike);
-    else if (rows->alike)
-        ids_phrase_add(&phrase, ": %zu of %zu scopes alike,", rows->alike, rows->scopes);
-    ids_phrase_add(&phrase, " %s", words);
-    if (says_all) ids_phrase_add(&phrase, "; %zu more: -n 0", rows->count - 1);
+    const struct ids_course_row *said = add_head(&phrase, painter, course, rows, 0);
+    ids_phrase_add(&phrase, "%s %s", rows->alike ? "," : "", words);
+    if (says_all(painter, rows)) ids_phrase_add(&phrase, "; %zu more: -n 0", rows->count - 1);
     ids_painter_item(painter, "-", INDENT, ids_phrase_end(painter, &phrase));
-    if (!says_all) write_roles(painter, course, &listed);
+    write_roles(painter, course, rows, said);
 }
 
 static void write_drifts(struct ids_painter *painter, const struct ids_course *course) {

@@ -205,6 +205,25 @@ def without_steps(root):
     check('in the window)' in said and '% of the window' in said and 'a step' not in said, said)
 
 
+def longer_windows(root):
+    """A window with more steps that are not marked is a longer capture, and not a slower layer."""
+    folder = made_nights.write_nights(root / 'longer', 50, lambda n: {'layers': 4, 'steps': 20 if n >= 12 else 5}, 20)
+    for path in folder.iterdir():
+        when = path.stat().st_mtime
+        path.write_text(path.read_text().split('line 2 "XLA Modules"')[0])
+        os.utime(path, (when, when))
+    run('add', root / 'longer.db', folder / '*.mini', '--no-cache')
+    said = words(root, 'longer')
+    check('2026-09-13, night_12.mini: window +' in said and ': all 4 scopes alike; ' in said and 'these windows have no steps' in said, said)
+    check('model/layer_' not in said, said)
+    found = course(root, 'slower', lambda n: {'factor': dict.fromkeys(ALL, 1.2 if n >= 30 else 1)}, seed=51)
+    said = words(root, 'slower')
+    check(causes(found) == [('night_30.mini', 'scope', 'model')] and ': step time +' in said and ': all 12 scopes alike; ' in said, said)
+    check('these windows' not in said, said)
+    found = course(root, 'most', lambda n: {'factor': {f'layer_{i}': 1.2 if n >= 30 else 1 for i in range(8)}}, seed=52)
+    check('alike' not in words(root, 'most'), words(root, 'most'))
+
+
 def labels_and_choices(root):
     folder = made_nights.write_nights(root / 'labels', 20, lambda n: SLOWER if n >= 10 else {}, 20)
     for number in range(20):
@@ -312,7 +331,7 @@ def histories_without_change(root):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (the_planted_one, what_is_like_it, drifts_and_last_runs, large_steps, days_of_names, without_steps, labels_and_choices, other_files, at_the_same_moment, ranges_of_groups,
+    for part in (the_planted_one, what_is_like_it, drifts_and_last_runs, large_steps, days_of_names, without_steps, longer_windows, labels_and_choices, other_files, at_the_same_moment, ranges_of_groups,
                  histories_without_change):
         part(Path(folder))
 for failure in failures:
