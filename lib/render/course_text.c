@@ -2,6 +2,7 @@
 
 #include "lib/base/counted.h"
 #include "lib/compare/course_groups.h"
+#include "lib/compare/course_names.h"
 #include "lib/compare/verdict_words.h"
 #include "lib/wire/shell_quote.h"
 
@@ -221,6 +222,27 @@ static void write_labels(struct ids_painter *painter, const struct ids_series_ru
     if (count) ids_painter_more(painter, INDENT, ids_phrase_end(painter, &phrase));
 }
 
+/* A layer that is called otherwise is one that is gone and one that is new. */
+static void write_new_names(struct ids_painter *painter, const struct ids_course *course,
+                            const struct ids_course_rows *rows) {
+    size_t *fresh = ids_arena_alloc(&painter->arena, rows->count * sizeof *fresh), count = 0;
+    size_t shown = painter->render->top > 0 ? SHOWN_PARTS : SIZE_MAX;
+    struct ids_phrase phrase = ids_phrase_begin();
+    if (!fresh) {
+        painter->out_of_memory = 1;
+        return;
+    }
+    ids_course_new_names(course, rows, fresh);
+    for (size_t i = 0; i < rows->count; i++) {
+        if (fresh[i] == SIZE_MAX || fresh[i] == i || count++ >= shown) continue;
+        ids_phrase_add(&phrase, "%s%s \xe2\x86\x92 ", count > 1 ? ", " : "perhaps only renamed, with the same time: ",
+                       title_of(painter, course, rows->at[i].figure));
+        ids_phrase_add(&phrase, "%s", title_of(painter, course, rows->at[fresh[i]].figure));
+    }
+    if (count > shown) ids_phrase_add(&phrase, "; %zu more: -n 0", count - shown);
+    if (count) ids_painter_more(painter, INDENT, ids_phrase_end(painter, &phrase));
+}
+
 static void write_group(struct ids_painter *painter, const struct ids_course *course, size_t g) {
     const struct ids_course_group *group = &course->groups[g];
     const struct ids_series *series = course->series;
@@ -236,6 +258,7 @@ static void write_group(struct ids_painter *painter, const struct ids_course *co
                        has_steps(series) ? "a step" : "the window");
     if (says_all(painter, &group->rows)) ids_phrase_add(&phrase, "; %zu more: -n 0", group->rows.count - 1);
     ids_painter_item(painter, number, INDENT, ids_phrase_end(painter, &phrase));
+    write_new_names(painter, course, &group->rows);
     write_roles(painter, course, &group->rows, cause);
     if (group->first != group->last) {
         phrase = ids_phrase_begin();

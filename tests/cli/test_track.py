@@ -224,6 +224,18 @@ def longer_windows(root):
     check('alike' not in words(root, 'most'), words(root, 'most'))
 
 
+def renamed(root):
+    """A layer of another name is gone, and new: that it may be the same is said. A new one of another size is not."""
+    course(root, 'renamed', lambda n: {'layers': 4, 'names': {2: 'block_2'} if n >= 12 else {}}, seed=53, nights=24)
+    check('perhaps only renamed, with the same time: model/layer_2 \u2192 model/block_2' in words(root, 'renamed'), words(root, 'renamed'))
+    course(root, 'all_renamed', lambda n: {'layers': 4, 'names': {i: f'block_{i}' for i in range(4)} if n >= 12 else {}}, seed=54, nights=24)
+    said = words(root, 'all_renamed', '-n', '0')
+    check(all(f'model/layer_{i} \u2192 model/block_{i}' in said for i in range(4)), said)
+    course(root, 'replaced', lambda n: {'layers': 4, 'names': {2: 'block_2'} if n >= 12 else {}, 'factor': {p: 1 for p in ALL} if n < 12 else
+                                        {'layer_2': 1.3}}, seed=55, nights=24)
+    check('renamed' not in words(root, 'replaced'), words(root, 'replaced'))
+
+
 def labels_and_choices(root):
     folder = made_nights.write_nights(root / 'labels', 20, lambda n: SLOWER if n >= 10 else {}, 20)
     for number in range(20):
@@ -331,7 +343,7 @@ def histories_without_change(root):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (the_planted_one, what_is_like_it, drifts_and_last_runs, large_steps, days_of_names, without_steps, longer_windows, labels_and_choices, other_files, at_the_same_moment, ranges_of_groups,
+    for part in (the_planted_one, what_is_like_it, drifts_and_last_runs, large_steps, days_of_names, without_steps, longer_windows, renamed, labels_and_choices, other_files, at_the_same_moment, ranges_of_groups,
                  histories_without_change):
         part(Path(folder))
 for failure in failures:
