@@ -11,6 +11,7 @@
 
 /* Of a hundred histories in which nothing changes one may show a change. */
 #define FALSE_ALARMS 0.01
+#define MOST_OF_A_RISE 0.5
 
 const char *ids_course_role_name(enum ids_course_role role) {
     static const char *const names[] = {"cause", "part", "effect"};
@@ -149,13 +150,74 @@ static int is_moved_by_a_change(struct looking *looking, size_t figure) {
     return 0;
 }
 
-static void drop_moved(struct looking *looking) {
+/* Whether a changed scope is part of a figure: of a scope around it, of an account of work, or of the whole. */
+static int is_part(const struct ids_course *course, const struct ids_course_row *row, size_t figure) {
+    const struct ids_series_figure *inner = &course->series->figures[row->figure],
+                                   *of = &course->series->figures[figure];
+    size_t length = strlen(of->name);
+    if (inner->kind != IDS_FIGURE_SCOPE || row->figure == figure) return 0;
+    if (of->kind == IDS_FIGURE_SCOPE) return !strncmp(inner->name, of->name, length) && inner->name[length] == '/';
+    if (of->kind == IDS_FIGURE_ACCOUNT) return !strncmp(of->name, "work.", 5);
+    return of->kind == IDS_FIGURE_METRIC && of->unit == IDS_UNIT_TIME;
+}
+
+/* The innermost scope around a changed one that changed there too, which tells its part; SIZE_MAX: none. */
+static size_t around(const struct ids_course *course, size_t inner) {
+    const struct ids_course_row *row = &course->rows[inner];
+    size_t best = SIZE_MAX, longest = 0;
+    for (size_t r = 0; r < course->row_count; r++) {
+        const struct ids_course_row *outer = &course->rows[r];
+        const struct ids_series_figure *of = &course->series->figures[outer->figure];
+        size_t a = outer->change.at, b = row->change.at, length = strlen(of->name);
+        if (of->kind != IDS_FIGURE_SCOPE || (a > b ? a - b : b - a) >= IDS_LEVEL_LEAST || length < longest) continue;
+        if (!is_part(course, row, outer->figure)) continue;
+        best = r;
+        longest = length;
+    }
+    return best;
+}
+
+/* How much a line of least squares rises over the taken values. */
+static double rise_of(const struct looking *looking) {
+    double middle = ((double)looking->count - 1) / 2, both = 0, places = 0;
+    for (size_t i = 0; i < looking->count; i++) {
+        both += ((double)i - middle) * looking->values[i];
+        places += ((double)i - middle) * ((double)i - middle);
+    }
+    return places > 0 ? both / places * ((double)looking->count - 1) : 0;
+}
+
+/* The steps of a layer up and up again are stairs, which a line through all that is around it fits well: that is none
+ * where most of its rise is theirs. */
+static int is_moved_by_its_parts(struct looking *looking, size_t figure, const size_t *outer) {
+    const struct ids_course *course = looking->course;
+    take(looking, figure);
+    double rise = rise_of(looking);
+    for (size_t r = 0; r < course->row_count; r++) {
+        const struct ids_course_row *row = &course->rows[r];
+        if (!is_part(course, row, figure)) continue;
+        if (outer[r] != SIZE_MAX && is_part(course, &course->rows[outer[r]], figure)) continue;
+        for (size_t i = 0; i < looking->count; i++) {
+            if (looking->runs[i] >= row->change.at) looking->values[i] -= row->change.after - row->change.before;
+        }
+    }
+    return fabs(rise_of(looking)) < MOST_OF_A_RISE * fabs(rise);
+}
+
+static int drop_moved(struct looking *looking) {
+    const struct ids_course *course = looking->course;
     struct ids_course_rows *drifts = &looking->course->drifts;
-    size_t kept = 0;
+    size_t kept = 0, *outer = calloc(course->row_count + 1, sizeof *outer);
+    if (!outer) return -1;
+    for (size_t r = 0; r < course->row_count && drifts->count; r++) outer[r] = around(course, r);
     for (size_t d = 0; d < drifts->count; d++) {
-        if (!is_moved_by_a_change(looking, drifts->at[d].figure)) drifts->at[kept++] = drifts->at[d];
+        size_t figure = drifts->at[d].figure;
+        if (!is_moved_by_a_change(looking, figure) && !is_moved_by_its_parts(looking, figure, outer))
+            drifts->at[kept++] = drifts->at[d];
     }
     drifts->count = kept;
+    free(outer);
+    return 0;
 }
 
 /* ---- all figures ---- */
@@ -170,8 +232,7 @@ static int look_at_all(struct looking *looking) {
     for (size_t f = 0; f < course->series->figure_count; f++) {
         if (is_asked(looking, f) && look(looking, f)) return -1;
     }
-    drop_moved(looking);
-    return ids_course_group(course);
+    return drop_moved(looking) || ids_course_group(course) ? -1 : 0;
 }
 
 int ids_course_make(const struct ids_series *series, const struct ids_course_options *options,

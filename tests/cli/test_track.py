@@ -105,6 +105,10 @@ def what_is_like_it(root):
     found = course(root, 'both', lambda n: {'factor': {'layer_3': 1 + 0.004 * n, 'layer_7': 1.1 if n >= 40 else 1}}, seed=11)
     check('model/layer_3' in [r['figure'] for r in rows(found, 'drifts')], f'both: {rows(found, "drifts")}')
     check(causes(found)[:1] == [('night_40.mini', 'scope', 'model/layer_7')], f'both: {causes(found)}')
+    for seed in (4, 5):  # stairs of one layer, which a line fits well in the noise of all others
+        found = course(root, f'stairs{seed}', lambda n: {'layers': 6, 'steps': 3, 'noise': 0.01, 'factor': {
+            'layer_2': (1.05 if n >= 20 else 1) * (1.06 if n >= 45 else 1)}}, seed=seed)
+        check(len(causes(found)) == 2 and not rows(found, 'drifts'), f'stairs: {causes(found)}, {rows(found, "drifts")}')
     found = course(root, 'latest', lambda n: {'factor': {'layer_3': 1.2}} if n >= 58 else {}, seed=11)
     check(not rows(found, 'changes') and any(r['figure'] == 'model/layer_3' and r['runs'] == 2 for r in rows(found, 'latest')), 'the last two')
     check('with three runs it is a change' in words(root, 'latest'), 'the words of the last two')
