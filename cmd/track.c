@@ -52,12 +52,13 @@ static const struct ids_opt opts[] = {
 struct adding {
     const struct ids_open_side *runs;
     struct ids_track_labels labels;
-    size_t replaced, all;
+    struct ids_track_added added;
+    size_t all;
 };
 
 static int add_to(struct ids_series *series, void *user, struct ids_error *err) {
     struct adding *adding = user;
-    int code = ids_track_add_runs(series, adding->runs, &adding->labels, &adding->replaced, err);
+    int code = ids_track_add_runs(series, adding->runs, &adding->labels, &adding->added, err);
     adding->all = series->run_count;
     return code;
 }
@@ -73,22 +74,36 @@ static void say_incomplete(struct ids_arena *arena, const struct ids_open_side *
     }
 }
 
+/* Which of them were there already, and with which date. */
+static void say_replaced(const struct ids_track_added *added) {
+    char was[IDS_DAY_ROOM], is[IDS_DAY_ROOM];
+    if (added->replaced) printf(" (%zu of them in place of what was there", added->replaced);
+    if (added->redated == 1)
+        printf("; %s is now of %s, not of %s", added->replaced > 1 ? "one" : "it", ids_day_of(added->is, is),
+               ids_day_of(added->was, was));
+    else if (added->redated)
+        printf("; %zu of these have another date now", added->redated);
+    if (added->replaced) printf(")");
+}
+
 static int add(const struct track_options *options, char *const *operands, int count, struct ids_error *err) {
     const struct ids_open_options open = {.go_on = 1};
     struct ids_open_side runs;
-    if (count < 2) return ids_fail(err, IDS_USAGE, "expected: idsprof track add FILE RUN...");
-    struct ids_engine engine = ids_command_engine("track", options->no_cache);
-    int code = ids_open_side(&engine, operands + 1, count - 1, &open, &runs, err);
-    ids_engine_done(&engine);
-    if (code) return code;
     struct adding adding = {.runs = &runs,
                             .labels = {.given = &options->label, .file = options->labels, .date = options->date}};
+    if (count < 2) return ids_fail(err, IDS_USAGE, "expected: idsprof track add FILE RUN...");
+    int code = ids_track_check_labels(&adding.labels, err);
+    if (code) return code;
+    struct ids_engine engine = ids_command_engine("track", options->no_cache);
+    code = ids_open_side(&engine, operands + 1, count - 1, &open, &runs, err);
+    ids_engine_done(&engine);
+    if (code) return code;
     code = ids_track_update(operands[0], add_to, &adding, err);
     if (!code) {
         struct ids_arena arena = {0};
         const char *path = ids_text_clean(&arena, operands[0]);
         printf("%s: added %s", path, IDS_COUNTED(runs.count, "run"));
-        if (adding.replaced) printf(" (%zu of them in place of what was there)", adding.replaced);
+        say_replaced(&adding.added);
         printf(", %s in all; to see their course: idsprof track show %s\n", IDS_COUNTED(adding.all, "run"), path);
         say_incomplete(&arena, &runs);
         ids_arena_done(&arena);
@@ -245,10 +260,40 @@ static int diff(const struct track_options *options, char *const *operands, int 
 
 /* ---- */
 
+/* An option that an action would pass over says something that is not done. */
+static int check_options(const struct track_options *options, const char *action, struct ids_error *err) {
+    enum { ADD = 1, SHOW = 2, DIFF = 4, BOTH = SHOW | DIFF };
+    const struct {
+        const char *name;
+        int given, of;
+    } all[] = {
+        {"--label", options->label.count > 0, ADD},
+        {"--labels", options->labels != NULL, ADD},
+        {"--date", options->date != NULL, ADD},
+        {"--no-cache", options->no_cache, ADD},
+        {"--where", options->where.count > 0, BOTH},
+        {"--figure", options->figure != NULL, BOTH},
+        {"--threshold", options->threshold != NULL, BOTH},
+        {"--top", options->top != TOP, BOTH},
+        {"--json", options->json, BOTH},
+        {"--csv", options->csv, BOTH},
+        {"--full", options->full, BOTH},
+    };
+    int is = !strcmp(action, "add") ? ADD : !strcmp(action, "show") ? SHOW : !strcmp(action, "diff") ? DIFF : 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all && (is || !strcmp(action, "rm")); i++) {
+        if (all[i].given && !(all[i].of & is))
+            return ids_fail(err, IDS_USAGE, "'%s' has no option %s, which is of %s", action, all[i].name,
+                            all[i].of == ADD ? "add" : "show and diff");
+    }
+    return 0;
+}
+
 static int track_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct track_options *options = values;
     const char *action = operands[0];
     if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
+    int code = check_options(options, action, err);
+    if (code) return code;
     if (!strcmp(action, "add")) return add(options, operands + 1, operand_count - 1, err);
     if (!strcmp(action, "show")) return show(options, operands + 1, operand_count - 1, err);
     if (!strcmp(action, "diff")) return diff(options, operands + 1, operand_count - 1, err);

@@ -28,7 +28,10 @@ int ids_track_date(const char *text, int64_t *ret_unix_s, struct ids_error *err)
     const char *rest = strptime(text, "%Y-%m-%d", &utc);
     if (rest && *rest) rest = strptime(rest, "T%H:%M:%S", &utc);
     if (!rest || *rest) return ids_fail(err, IDS_USAGE, "'%s' is no date like 2026-10-11 or 2026-10-11T04:00:00", text);
-    *ret_unix_s = (int64_t)timegm(&utc);
+    struct tm counted = utc; /* what is too much for a month or a minute goes into the next one */
+    *ret_unix_s = (int64_t)timegm(&counted);
+    if (counted.tm_mday != utc.tm_mday || counted.tm_min != utc.tm_min)
+        return ids_fail(err, IDS_USAGE, "'%s': there is no such day or time", text);
     return 0;
 }
 
@@ -101,21 +104,44 @@ static int has_same_figures(const struct ids_series_run *a, const struct ids_ser
 
 /* A recording may be given as its folder, its file, that packed, a partial or a copy: what it says of itself tells,
  * when it was recorded, on what, and all that was measured. Of one that does not say when it was recorded only the path
- * tells: a benchmark may be the same to the digit on two days. */
-static int is_same_recording(const struct ids_series_run *a, const struct ids_series_run *b, int says_when) {
+ * tells: a benchmark may be the same to the digit on two days. Where a date is given the one before was wrong, or was
+ * guessed: the path and all that was measured tell. */
+static int is_same_recording(const struct ids_series_run *a, const struct ids_series_run *b, int says_when,
+                             int is_dated) {
     int is_same_path = !strcmp(a->name, b->name) && !strcmp(a->path, b->path);
     if (is_same_path && ids_series_label(a, INCOMPLETE)) return 1; /* the time may have been in what was missing */
-    if (a->unix_s != b->unix_s) return 0;
-    return is_same_path || (says_when && !strcmp(a->devices, b->devices) && has_same_figures(a, b));
+    if (a->unix_s == b->unix_s && is_same_path) return 1;
+    if (!has_same_figures(a, b)) return 0;
+    if (is_same_path) return says_when || is_dated;
+    return says_when && a->unix_s == b->unix_s && !strcmp(a->devices, b->devices);
+}
+
+/* What is known of it and not given again still holds, but for what was missing. */
+static int keep_labels(struct ids_series *series, const struct ids_series_run *old, struct ids_series_run *last) {
+    int failed = 0;
+    for (size_t i = 0; i < old->label_count && !failed; i++) {
+        const char *key = old->labels[i].key;
+        if (strcmp(key, INCOMPLETE) != 0 && !ids_series_label(last, key))
+            failed = ids_series_add_label(series, last, key, old->labels[i].value);
+    }
+    return failed;
 }
 
 /* The same recording once: what is added last says most of it. */
-static size_t replace(struct ids_series *series, int says_when) {
-    const struct ids_series_run *last = &series->runs[series->run_count - 1];
+static int replace(struct ids_series *series, int says_when, int is_dated, struct ids_track_added *added) {
+    struct ids_series_run *last = &series->runs[series->run_count - 1];
     for (size_t i = 0; i + 1 < series->run_count; i++) {
-        if (!is_same_recording(&series->runs[i], last, says_when)) continue;
+        const struct ids_series_run *old = &series->runs[i];
+        if (!is_same_recording(old, last, says_when, is_dated)) continue;
+        if (keep_labels(series, old, last)) return -1;
+        added->replaced++;
+        if (old->unix_s != last->unix_s) {
+            added->redated++;
+            added->was = old->unix_s;
+            added->is = last->unix_s;
+        }
         ids_series_remove_run(series, i);
-        return 1;
+        return 0;
     }
     return 0;
 }
@@ -147,16 +173,55 @@ static int add_run(struct ids_series *series, const struct ids_open_side *runs, 
     return code ? code : add_labels(series, &series->runs[series->run_count - 1], &runs->labels[i], file, labels, err);
 }
 
+/* What every run has of itself, or `add` alone says of it. */
+static int check_key(const char *key, struct ids_error *err) {
+    static const char *const own[] = {"name", "devices", "program", INCOMPLETE};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (!strcmp(key, own[i]))
+            return ids_fail(err, IDS_USAGE, "the label '%s' is the run's own; choose another name", key);
+    }
+    return 0;
+}
+
+static int check_label(const char *text, struct ids_error *err) {
+    char key[LABEL_BYTES];
+    const char *unused;
+    int code = split(text, key, &unused, err);
+    return code ? code : check_key(key, err);
+}
+
+int ids_track_check_labels(const struct ids_track_labels *labels, struct ids_error *err) {
+    const struct ids_opt_texts *given = labels->given;
+    int64_t unused;
+    int code = labels->date ? ids_track_date(labels->date, &unused, err) : 0;
+    for (size_t i = 0; i < given->count && !code; i++) {
+        code = check_label(given->at[i], err);
+        for (size_t k = 0; k < i && !code; k++) {
+            size_t length = strcspn(given->at[i], "=");
+            if (!strncmp(given->at[i], given->at[k], length + 1))
+                code = ids_fail(err, IDS_USAGE, "the label '%.*s' is given twice: '%s', '%s'", (int)length,
+                                given->at[i], given->at[k], given->at[i]);
+        }
+    }
+    return code;
+}
+
 int ids_track_add_runs(struct ids_series *series, const struct ids_open_side *runs,
-                       const struct ids_track_labels *labels, size_t *ret_replaced, struct ids_error *err) {
+                       const struct ids_track_labels *labels, struct ids_track_added *ret_added,
+                       struct ids_error *err) {
     struct ids_variables file = {0};
     int code = labels->file ? ids_variables_read(&file, labels->file, err) : 0;
-    *ret_replaced = 0;
+    *ret_added = (struct ids_track_added){0};
+    for (size_t i = 0; i < file.count && !code; i++) {
+        code = check_label(file.at[i], err);
+        if (code) ids_error_at(err, labels->file);
+    }
     if (!code && labels->date && runs->count > 1)
         code = ids_fail(err, IDS_USAGE, "--date is of one run, and there are %zu", runs->count);
     for (size_t i = 0; i < runs->count && !code; i++) {
         code = add_run(series, runs, i, &file, labels, err);
-        if (!code) *ret_replaced += replace(series, says_when_ns(runs->pointers[i]) > 0);
+        int says_when = says_when_ns(runs->pointers[i]) > 0;
+        if (!code && replace(series, says_when, labels->date != NULL, ret_added)) code = ids_no_memory(err);
     }
     ids_variables_done(&file);
     return code;

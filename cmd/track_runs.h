@@ -14,10 +14,19 @@ struct ids_track_labels {
     const char *date;                  /* may be NULL */
 };
 
+struct ids_track_added {
+    size_t replaced, redated; /* in place of what was there; of these with another date */
+    int64_t was, is;          /* of the last one with another date */
+};
+
+/* Whether the labels and the date can be given to runs at all; before the runs are read. */
+int ids_track_check_labels(const struct ids_track_labels *labels, struct ids_error *err);
+
 /* Adds each run of the side with its figures and labels. A recording that is there already, under whatever name, is
- * replaced: *ret_replaced counts them. One of which something is missing has the label `incomplete`. */
+ * replaced, and keeps the labels that are not given again. One of which something is missing has the label
+ * `incomplete`. */
 int ids_track_add_runs(struct ids_series *series, const struct ids_open_side *runs,
-                       const struct ids_track_labels *labels, size_t *ret_replaced, struct ids_error *err);
+                       const struct ids_track_labels *labels, struct ids_track_added *ret_added, struct ids_error *err);
 
 /* Leaves only runs with all these labels (KEY=VALUE, VALUE may be a glob; devices, name and program are labels too). */
 int ids_track_keep(struct ids_series *series, const struct ids_opt_texts *where, struct ids_error *err);

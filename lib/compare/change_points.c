@@ -7,19 +7,28 @@
 #include <string.h>
 
 #define OUT_OF_LINE 5 /* deviations, of a night that is no level */
+#define OF_FEW 4.0
 #define MOST_AUTOCORRELATION 0.9
-#define PLACE_CONFIDENCE 0.95
+/* -2 log(1 - √0.978), of places that are searched for (Hansen, 2000): a change that was only just sure enough to be
+ * told is placed worse than that, and the range of all that are told shall hold 95 %. */
+#define PLACE_RATIO 9.0
 #define MIGHT_BE 0.05
 #define ROUNDING 1e-9
-enum { BESIDE = 3, BOTH_SIDES = 2 * BESIDE, TWO_LEVELS = 2 * IDS_LEVEL_LEAST, FOUND_MOST = 2 * IDS_CHANGES_MOST };
+enum {
+    AROUND = 2 * IDS_LEVEL_LEAST - 1,
+    NEAR = 8,
+    TWO_LEVELS = 2 * IDS_LEVEL_LEAST,
+    FOUND_MOST = 2 * IDS_CHANGES_MOST
+};
 enum { AUTOCORRELATION_LEAST = 10, DRIFT_LEAST = 4 * IDS_LEVEL_LEAST };
 
-/* What is looked at: the values without those that are out of line, with the place that each had. */
+/* What is looked at: the values without those that are out of line, with the place that each had. The noise of a time
+ * grows with the time, so that levels have one deviation in logarithms, which are taken where all values have one. */
 struct line {
-    double *at, *sum, *square; /* sums of what is before a place */
+    double *value, *at, *sum, *square; /* as given; as looked at, and sums of what is before a place */
     size_t *place;
     size_t count;
-    double centre;   /* what was taken off all values, so that sums keep the digits in which they differ */
+    int is_log;
     double alarms;   /* false ones */
     double searched; /* places where a change was looked for, in all intervals */
 };
@@ -42,38 +51,40 @@ static double median(double *at, size_t count) {
 /* ---- nights that are out of line ---- */
 
 /* Of one value, from how neighbours differ: a change of level is one difference of many. Equal neighbours say nothing:
- * before its first night a layer takes no time, every night. */
-static double deviation_of(const double *values, size_t count, double *room) {
+ * before its first night a layer takes no time, every night. Of a few differences it may come out far too small. */
+static double deviation_of(const double *values, size_t from, size_t to, double *room) {
     size_t differ = 0;
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = from + 1; i < to; i++) {
         double difference = fabs(values[i] - values[i - 1]);
         if (difference > ROUNDING * fabs(values[i])) room[differ++] = difference;
     }
-    return differ ? median(room, differ) / (0.6745 * sqrt(2)) : 0;
+    return differ ? median(room, differ) / (0.6745 * sqrt(2)) * (1 + OF_FEW / (double)differ) : 0;
 }
 
-static double median_of(const double *values, size_t from, size_t to) {
-    double room[BESIDE];
-    memcpy(room, values + from, (to - from) * sizeof *room);
-    return median(room, to - from);
+/* Each level has its own, and the first night of a level is like those behind it: the larger of both sides. */
+static double deviation_around(const double *values, size_t count, size_t at, double *room) {
+    size_t before = at < NEAR ? at : NEAR, behind = count - at - 1 < NEAR ? count - at - 1 : NEAR;
+    if (before < NEAR) behind = at + NEAR + NEAR - before < count ? NEAR + NEAR - before : count - at - 1;
+    if (behind < NEAR) before = at > NEAR + NEAR - behind ? NEAR + NEAR - behind : at;
+    return fmax(deviation_of(values, at - before, at, room), deviation_of(values, at + 1, at + 1 + behind, room));
 }
 
-/* Out of line against those before and those behind it: the first night of a new level is like the latter. Two at
- * either end are held to the third from there too, with which they may be a level. */
-static int is_single(const double *values, size_t count, size_t at, double bound) {
-    double left, right;
-    if (count < BOTH_SIDES) return 0;
-    if (at + 2 >= count) {
-        left = median_of(values, count - BOTH_SIDES, count - BESIDE);
-        right = values[count - BESIDE];
-    } else if (at < 2) {
-        left = values[BESIDE - 1];
-        right = median_of(values, BESIDE, BOTH_SIDES);
-    } else {
-        left = median_of(values, at < BESIDE ? 0 : at - BESIDE, at);
-        right = median_of(values, at + 1, count - at - 1 < BESIDE ? count : at + 1 + BESIDE);
+/* From most of the five around it, or at either end: three of them are a level, and one or two are out of line. */
+static double out_of_line(const double *values, size_t count, size_t at) {
+    double room[AROUND];
+    size_t from = at < AROUND / 2 ? 0 : at - AROUND / 2;
+    if (from + AROUND > count) from = count - AROUND;
+    memcpy(room, values + from, sizeof room);
+    return fabs(values[at] - median(room, AROUND));
+}
+
+static void find_singles(const double *values, size_t count, double *room, char *single) {
+    if (count < TWO_LEVELS) return;
+    double deviation = deviation_of(values, 0, count, room);
+    for (size_t i = 0; i < count; i++) {
+        double near = deviation_around(values, count, i, room);
+        single[i] = out_of_line(values, count, i) > OUT_OF_LINE * (near > 0 ? near : deviation);
     }
-    return fabs(values[at] - left) > bound && fabs(values[at] - right) > bound;
 }
 
 /* ---- splits ---- */
@@ -173,6 +184,15 @@ static size_t split(const struct line *line, size_t from, size_t to, size_t *fou
     return count + split(line, best.at, to, found + count, room - count);
 }
 
+/* Three of either side are closer to their own level than to the other: two bad nights and a good one are no level. */
+static int are_levels(const struct line *line, size_t from, size_t at, size_t to) {
+    double before = mean(line, from, at), after = mean(line, at, to), middle = (before + after) / 2;
+    size_t left = 0, right = 0;
+    for (size_t i = from; i < at; i++) left += (line->at[i] > middle) == (before > middle);
+    for (size_t i = at; i < to; i++) right += (line->at[i] > middle) == (after > middle);
+    return left >= IDS_LEVEL_LEAST && right >= IDS_LEVEL_LEAST;
+}
+
 /* Takes away, the least sure first, what chance may be: then its neighbours have more to stand on. */
 static size_t keep_sure(const struct line *line, size_t *found, size_t count) {
     while (count) {
@@ -180,7 +200,7 @@ static size_t keep_sure(const struct line *line, size_t *found, size_t count) {
         double most = -1;
         for (size_t i = 0; i < count; i++) {
             size_t from = i ? found[i - 1] : 0, to = i + 1 < count ? found[i + 1] : line->count;
-            double p = probability(line, from, found[i], to);
+            double p = are_levels(line, from, found[i], to) ? probability(line, from, found[i], to) : INFINITY;
             if (p <= most) continue;
             worst = i;
             most = p;
@@ -205,24 +225,47 @@ static void settle(const struct line *line, size_t *found, size_t count) {
     }
 }
 
+/* Where else it may have begun: all places at which twice the logarithm of the likelihood is at most PLACE_RATIO less
+ * than at the best. What is out of line just before may belong to the new level as well. */
+static void place_range(const struct line *line, size_t from, size_t at, size_t to, struct ids_change *change) {
+    double n = (double)(to - from), longer = inflation(line, from, at, to);
+    double within = squares(line, from, at) + squares(line, at, to);
+    double bound = within * exp(PLACE_RATIO * longer * longer / (n - 2)) + rounding(line, from, to);
+    size_t first = at, last = at;
+    for (size_t i = from + 1; i < to; i++) {
+        if (squares(line, from, i) + squares(line, i, to) > bound) continue;
+        if (i < first) first = i;
+        if (i > last) last = i;
+    }
+    change->first = line->place[first - 1] + 1;
+    change->last = line->place[last];
+}
+
+static double mean_value(const struct line *line, size_t from, size_t to) {
+    double sum = 0;
+    for (size_t i = from; i < to; i++) sum += line->value[i] - line->value[from];
+    return line->value[from] + sum / (double)(to - from);
+}
+
+/* A bound of the difference of logarithms as one of the values. */
+static double as_value(const struct line *line, const struct ids_change *change, double difference, double bound) {
+    double share = line->is_log ? expm1(bound) / expm1(difference) : bound / difference;
+    return share * (change->after - change->before);
+}
+
 static void describe(const struct line *line, const size_t *found, size_t count, size_t i, struct ids_change *change) {
     size_t from = i ? found[i - 1] : 0, to = i + 1 < count ? found[i + 1] : line->count, at = found[i];
-    double n = (double)(to - from), within = squares(line, from, at) + squares(line, at, to);
-    double t = ids_student_quantile(0.5 + PLACE_CONFIDENCE / 2, n - 2);
-    double bound = within * (1 + t * t / (n - 2)) + rounding(line, from, to);
-    size_t first = at, last = at;
-    while (first > from + 1 && squares(line, from, first - 1) + squares(line, first - 1, to) <= bound) first--;
-    while (last + 1 < to && squares(line, from, last + 1) + squares(line, last + 1, to) <= bound) last++;
+    double n = (double)(to - from);
     double error = error_of(line, from, at, to) * inflation(line, from, at, to);
-    *change = (struct ids_change){.at = line->place[at],
-                                  .first = line->place[first],
-                                  .last = line->place[last],
-                                  .before = line->centre + mean(line, from, at),
-                                  .after = line->centre + mean(line, at, to)};
-    const struct ids_interval interval =
-        ids_interval_by_error(change->after - change->before, error, n - 2, 1 - line->alarms);
-    change->low = interval.mean.low;
-    change->high = interval.mean.high;
+    *change = (struct ids_change){
+        .at = line->place[at], .before = mean_value(line, from, at), .after = mean_value(line, at, to)};
+    place_range(line, from, at, to, change);
+    double difference = mean(line, at, to) - mean(line, from, at);
+    const struct ids_interval interval = ids_interval_by_error(difference, error, n - 2, 1 - line->alarms);
+    double low = as_value(line, change, difference, interval.mean.low);
+    double high = as_value(line, change, difference, interval.mean.high);
+    change->low = fmin(low, high);
+    change->high = fmax(low, high);
 }
 
 /* ---- drift ---- */
@@ -233,76 +276,146 @@ static double criterion(const struct line *line, double within, double parameter
     return n * log(fmax(within, rounding(line, 0, line->count) + 1e-300) / n) + parameters * log(n);
 }
 
-/* Whether a straight line fits better than the levels, and is none by chance. */
-static int drifts(const struct line *line, const size_t *found, size_t count, struct ids_changes *changes) {
-    double levels = 0, n = (double)line->count, xx = 0, xy = 0, centre = 0, middle = mean(line, 0, line->count);
-    for (size_t i = 0; i <= count; i++)
-        levels += squares(line, i ? found[i - 1] : 0, i < count ? found[i] : line->count);
-    for (size_t i = 0; i < line->count; i++) centre += (double)line->place[i] / n;
+struct straight {
+    double centre, middle; /* it goes through both */
+    double slope, xx;
+    double left, inflation; /* squares of what it leaves, and how much longer its error is */
+};
+
+static double at_place(const struct straight *fit, const struct line *line, size_t i) {
+    return fit->middle + fit->slope * ((double)line->place[i] - fit->centre);
+}
+
+/* Of the values themselves: what grows evenly is not straight in logarithms. */
+static struct straight straight_of(const struct line *line) {
+    struct straight fit = {.middle = mean_value(line, 0, line->count)};
+    double n = (double)line->count, xy = 0, own = 0, next = 0, before = 0;
+    for (size_t i = 0; i < line->count; i++) fit.centre += (double)line->place[i] / n;
     for (size_t i = 0; i < line->count; i++) {
-        double x = (double)line->place[i] - centre;
-        xx += x * x;
-        xy += x * (line->at[i] - middle);
+        double x = (double)line->place[i] - fit.centre;
+        fit.xx += x * x;
+        xy += x * (line->value[i] - fit.middle);
     }
-    double slope = xx > 0 ? xy / xx : 0, within = fmax(0, squares(line, 0, line->count) - slope * xy);
-    if (line->count < DRIFT_LEAST || criterion(line, within, 2) >= criterion(line, levels, 2 * (double)count + 1))
-        return 0;
-    double own = 0, next = 0, before = 0;
+    fit.slope = fit.xx > 0 ? xy / fit.xx : 0;
     for (size_t i = 0; i < line->count; i++) {
-        double value = line->at[i] - middle - slope * ((double)line->place[i] - centre);
+        double value = line->value[i] - at_place(&fit, line, i);
         own += value * value;
         next += value * before;
         before = value;
     }
-    double error = sqrt(within / (n - 2) / xx) * inflation_of(own, next, n);
-    struct ids_interval interval = ids_interval_by_error(slope, error, n - 2, 1 - line->alarms);
+    fit.left = own;
+    fit.inflation = inflation_of(own, next, n);
+    return fit;
+}
+
+/* The same in what is looked at, as levels are held against it; INFINITY where the line leaves what has logarithms. */
+static double left_by(const struct straight *fit, const struct line *line) {
+    double left = 0;
+    for (size_t i = 0; i < line->count; i++) {
+        double fitted = at_place(fit, line, i);
+        if (line->is_log && !(fitted > 0)) return INFINITY;
+        double value = line->is_log ? log(line->value[i] / fitted) : line->value[i] - fitted;
+        left += value * value;
+    }
+    return left;
+}
+
+/* Whether a straight line fits better than the levels, and is none by chance. */
+static int drifts(const struct line *line, const size_t *found, size_t count, struct ids_changes *changes) {
+    double levels = 0, n = (double)line->count;
+    if (line->count < DRIFT_LEAST) return 0;
+    for (size_t i = 0; i <= count; i++)
+        levels += squares(line, i ? found[i - 1] : 0, i < count ? found[i] : line->count);
+    const struct straight fit = straight_of(line);
+    if (criterion(line, left_by(&fit, line), 2) >= criterion(line, levels, 2 * (double)count + 1)) return 0;
+    double error = sqrt(fit.left / (n - 2) / fit.xx) * fit.inflation;
+    struct ids_interval interval = ids_interval_by_error(fit.slope, error, n - 2, 1 - line->alarms);
     if (ids_interval_p(&interval) >= line->alarms) return 0;
     changes->drifts = 1;
-    changes->slope = slope;
+    changes->slope = fit.slope;
     changes->slope_low = interval.mean.low;
     changes->slope_high = interval.mean.high;
-    changes->from = line->centre + middle + slope * ((double)line->place[0] - centre);
-    changes->to = line->centre + middle + slope * ((double)line->place[line->count - 1] - centre);
+    changes->from = at_place(&fit, line, 0);
+    changes->to = at_place(&fit, line, line->count - 1);
     return 1;
 }
 
 /* ---- */
 
+/* How far a value at a place is from what the last level, or the drift, lets expect. */
+static double out_of(const struct line *line, const struct ids_changes *changes, double expected, double value,
+                     size_t place) {
+    if (changes->drifts) expected = changes->from + changes->slope * ((double)place - (double)line->place[0]);
+    return line->is_log && expected > 0 ? log(value / expected) : value - expected;
+}
+
+/* Whether those from `end` on are farther out than chance takes as many, by Student's t of a prediction. */
+static int is_out_of_line(const struct line *line, const double *values, size_t count, size_t from,
+                          const struct ids_changes *changes) {
+    double own = 0, next = 0, before = 0, out = 0, n = (double)(line->count - from), last = (double)changes->latest;
+    if (n < IDS_LEVEL_LEAST) return 0;
+    for (size_t i = from; i < line->count; i++) {
+        double value = out_of(line, changes, changes->latest_before, line->value[i], line->place[i]);
+        own += value * value;
+        next += value * before;
+        before = value;
+    }
+    for (size_t i = count - changes->latest; i < count; i++)
+        out += out_of(line, changes, changes->latest_before, values[i], i) / last;
+    double error =
+        sqrt(own / (n - 1) * (1 / n + 1 / last)) * (n < AUTOCORRELATION_LEAST ? 1 : inflation_of(own, next, n));
+    struct ids_interval interval = ids_interval_by_error(out, error, n - 1, 0);
+    return ids_interval_p(&interval) < line->alarms;
+}
+
 /* One or two at the end that are out of line may be the begin of a level. */
 static void look_at_end(const struct line *line, const double *values, size_t count, const char *single,
                         struct ids_changes *changes) {
-    size_t end = count;
+    size_t end = count, from = 0;
     while (end && single[end - 1]) end--;
     if (end == count || !line->count || count - end >= IDS_LEVEL_LEAST) return;
-    size_t from = line->count > TWO_LEVELS ? line->count - TWO_LEVELS : 0;
+    while (changes->count && from < line->count && line->place[from] < changes->at[changes->count - 1].at) from++;
     changes->latest = count - end;
-    changes->latest_before = line->centre + mean(line, from, line->count);
+    changes->latest_before = mean_value(line, from, line->count);
+    if (changes->drifts) changes->latest_before = changes->to;
     for (size_t i = end; i < count; i++) changes->latest_after += values[i] / (double)(count - end);
+    if (!is_out_of_line(line, values, count, from, changes)) changes->latest = 0;
+}
+
+static int have_logarithms(const double *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!(values[i] > 0)) return 0;
+    }
+    return 1;
 }
 
 static void fill(struct line *line, const double *values, size_t count, char *single) {
-    double bound = OUT_OF_LINE * deviation_of(values, count, line->sum);
-    for (size_t i = 0; i < count; i++) single[i] = (char)is_single(values, count, i, bound);
+    line->is_log = have_logarithms(values, count);
+    for (size_t i = 0; i < count; i++) line->at[i] = line->is_log ? log(values[i]) : values[i];
+    find_singles(line->at, count, line->sum, single);
     for (size_t i = 0; i < count; i++) {
         if (single[i]) continue;
-        line->at[line->count] = values[i];
+        line->at[line->count] = line->at[i];
+        line->value[line->count] = values[i];
         line->place[line->count++] = i;
     }
-    line->centre = line->count ? line->at[0] : 0;
+    double centre =
+        line->count ? line->at[0] : 0; /* taken off all, so that sums keep the digits in which they differ */
     line->sum[0] = line->square[0] = 0;
     for (size_t i = 0; i < line->count; i++) {
-        line->at[i] -= line->centre;
+        line->at[i] -= centre;
         line->sum[i + 1] = line->sum[i] + line->at[i];
         line->square[i + 1] = line->square[i] + line->at[i] * line->at[i];
     }
 }
 
 static int alloc(struct line *line, size_t count) {
+    line->value = calloc(count + 1, sizeof *line->value);
     line->at = calloc(count + 1, sizeof *line->at);
     line->sum = calloc(count + 1, sizeof *line->sum);
     line->square = calloc(count + 1, sizeof *line->square);
     line->place = calloc(count + 1, sizeof *line->place);
-    return line->at && line->sum && line->square && line->place ? 0 : -1;
+    return line->value && line->at && line->sum && line->square && line->place ? 0 : -1;
 }
 
 static void find(struct line *line, struct ids_changes *changes) {
@@ -330,6 +443,7 @@ int ids_changes_of(const double *values, size_t count, double false_alarms, stru
         look_at_end(&line, values, count, own, ret_changes);
         if (single) memcpy(single, own, count);
     }
+    free(line.value);
     free(line.at);
     free(line.sum);
     free(line.square);

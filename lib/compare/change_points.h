@@ -2,12 +2,13 @@
  *
  * Runs of many nights differ from each other by more than the steps of one say, so what is chance is measured from
  * night to night: two levels differ when Student's t of their means, with a deviation pooled from both, is too large
- * for chance at the level that is asked for, shared among all places where a change was looked for. Neighbours that go
- * up and down together (lag-1 autocorrelation r above 0) tell less than their number says: the error is taken √((1 + r)
- * / (1 - r)) times. Several changes are found by halving: the surest place within intervals of all lengths (Kovács, Li,
- * Bühlmann and Munk's seeded intervals), then both sides again. A single night out of line, or two, are no level: at
- * least three runs are. A slope that fits better than levels (Schwarz's criterion) is a drift, and no change. It is a
- * formula: the same input gives the same bytes.
+ * for chance at the level that is asked for, shared among all places where a change was looked for. The noise of a time
+ * grows with it: where all values are above 0, logarithms are looked at. Neighbours that go up and down together (lag-1
+ * autocorrelation r above 0) tell less than their number says: the error is taken √((1 + r) / (1 - r)) times. Several
+ * changes are found by halving: the surest place within intervals of all lengths (Kovács, Li, Bühlmann and Munk's
+ * seeded intervals), then both sides again. A level has at least three runs: one night or two that are far from most of
+ * the five around them are out of line. A slope that fits better than levels (Schwarz's criterion) is a drift, and no
+ * change. It is a formula: the same input gives the same bytes.
  */
 #ifndef IDS_LIB_COMPARE_CHANGE_POINTS_H
 #define IDS_LIB_COMPARE_CHANGE_POINTS_H
@@ -18,9 +19,9 @@ enum { IDS_LEVEL_LEAST = 3, IDS_CHANGES_MOST = 32 };
 
 struct ids_change {
     size_t at;            /* the first value of the new level */
-    size_t first, last;   /* it may as well be one of these (95 %) */
+    size_t first, last;   /* it may as well be any from one to the other (95 %) */
     double before, after; /* the levels' means */
-    double low, high;     /* of the difference, at the confidence that was asked for */
+    double low, high;     /* of the difference, at a confidence of 1 - false_alarms */
 };
 
 struct ids_changes {

@@ -11,6 +11,7 @@
 
 /* Of a hundred histories in which nothing changes one may show a change. */
 #define FALSE_ALARMS 0.01
+#define MOST_OF_A_RISE 0.5
 
 const char *ids_course_role_name(enum ids_course_role role) {
     static const char *const names[] = {"cause", "part", "effect"};
@@ -80,27 +81,28 @@ static int add_change(struct looking *looking, size_t figure, const struct ids_c
     return 0;
 }
 
+static int add_row(struct ids_course_rows *rows, size_t figure, const struct ids_change *change) {
+    struct ids_course_row *row = IDS_PUSH(rows->at, rows->count, rows->room);
+    if (row) *row = (struct ids_course_row){.figure = figure, .change = *change, .group = SIZE_MAX};
+    return row ? 0 : -1;
+}
+
 static int add_drift(struct looking *looking, size_t figure, const struct ids_changes *changes) {
-    struct ids_course *course = looking->course;
     double span = (double)looking->count - 1;
-    if (!is_large(looking, figure, changes->from, changes->to)) return 0;
-    struct ids_course_drift *drift = IDS_PUSH(course->drifts, course->drift_count, course->drift_room);
-    if (!drift) return -1;
-    *drift = (struct ids_course_drift){.figure = figure,
-                                       .from = changes->from,
-                                       .to = changes->to,
-                                       .low = changes->slope_low * span,
-                                       .high = changes->slope_high * span};
-    return 0;
+    if (!changes->drifts || !is_large(looking, figure, changes->from, changes->to)) return 0;
+    const struct ids_change rise = {.before = changes->from,
+                                    .after = changes->to,
+                                    .low = changes->slope_low * span,
+                                    .high = changes->slope_high * span};
+    return add_row(&looking->course->drifts, figure, &rise);
 }
 
 static int add_latest(struct looking *looking, size_t figure, const struct ids_changes *changes) {
-    struct ids_course *course = looking->course;
     if (!changes->latest || !is_large(looking, figure, changes->latest_before, changes->latest_after)) return 0;
-    struct ids_course_latest *latest = IDS_PUSH(course->latest, course->latest_count, course->latest_room);
-    if (!latest) return -1;
-    *latest = (struct ids_course_latest){figure, changes->latest, changes->latest_before, changes->latest_after};
-    return 0;
+    const struct ids_change latest = {.at = looking->runs[looking->count - changes->latest],
+                                      .before = changes->latest_before,
+                                      .after = changes->latest_after};
+    return add_row(&looking->course->latest, figure, &latest);
 }
 
 static int look(struct looking *looking, size_t figure) {
@@ -110,8 +112,7 @@ static int look(struct looking *looking, size_t figure) {
     double alarms = FALSE_ALARMS / (double)looking->course->looked_at;
     int failed = ids_changes_of(looking->values, looking->count, alarms, &changes, NULL);
     for (size_t i = 0; i < changes.count && !failed; i++) failed = add_change(looking, figure, &changes.at[i]);
-    if (!failed && changes.drifts) failed = add_drift(looking, figure, &changes);
-    return failed || add_latest(looking, figure, &changes);
+    return failed || add_drift(looking, figure, &changes) || add_latest(looking, figure, &changes);
 }
 
 /* ---- drifts that are the step of another figure ---- */
@@ -149,34 +150,77 @@ static int is_moved_by_a_change(struct looking *looking, size_t figure) {
     return 0;
 }
 
-static void drop_moved(struct looking *looking) {
-    struct ids_course *course = looking->course;
-    size_t kept = 0;
-    for (size_t d = 0; d < course->drift_count; d++) {
-        if (!is_moved_by_a_change(looking, course->drifts[d].figure)) course->drifts[kept++] = course->drifts[d];
+/* Whether a changed scope is part of a figure: of a scope around it, of an account of work, or of the whole. */
+static int is_part(const struct ids_course *course, const struct ids_course_row *row, size_t figure) {
+    const struct ids_series_figure *inner = &course->series->figures[row->figure],
+                                   *of = &course->series->figures[figure];
+    size_t length = strlen(of->name);
+    if (inner->kind != IDS_FIGURE_SCOPE || row->figure == figure) return 0;
+    if (of->kind == IDS_FIGURE_SCOPE) return !strncmp(inner->name, of->name, length) && inner->name[length] == '/';
+    if (of->kind == IDS_FIGURE_ACCOUNT) return !strncmp(of->name, "work.", 5);
+    return of->kind == IDS_FIGURE_METRIC && of->unit == IDS_UNIT_TIME;
+}
+
+/* The innermost scope around a changed one that changed there too, which tells its part; SIZE_MAX: none. */
+static size_t around(const struct ids_course *course, size_t inner) {
+    const struct ids_course_row *row = &course->rows[inner];
+    size_t best = SIZE_MAX, longest = 0;
+    for (size_t r = 0; r < course->row_count; r++) {
+        const struct ids_course_row *outer = &course->rows[r];
+        const struct ids_series_figure *of = &course->series->figures[outer->figure];
+        size_t a = outer->change.at, b = row->change.at, length = strlen(of->name);
+        if (of->kind != IDS_FIGURE_SCOPE || (a > b ? a - b : b - a) >= IDS_LEVEL_LEAST || length < longest) continue;
+        if (!is_part(course, row, outer->figure)) continue;
+        best = r;
+        longest = length;
     }
-    course->drift_count = kept;
+    return best;
+}
+
+/* How much a line of least squares rises over the taken values. */
+static double rise_of(const struct looking *looking) {
+    double middle = ((double)looking->count - 1) / 2, both = 0, places = 0;
+    for (size_t i = 0; i < looking->count; i++) {
+        both += ((double)i - middle) * looking->values[i];
+        places += ((double)i - middle) * ((double)i - middle);
+    }
+    return places > 0 ? both / places * ((double)looking->count - 1) : 0;
+}
+
+/* The steps of a layer up and up again are stairs, which a line through all that is around it fits well: that is none
+ * where most of its rise is theirs. */
+static int is_moved_by_its_parts(struct looking *looking, size_t figure, const size_t *outer) {
+    const struct ids_course *course = looking->course;
+    take(looking, figure);
+    double rise = rise_of(looking);
+    for (size_t r = 0; r < course->row_count; r++) {
+        const struct ids_course_row *row = &course->rows[r];
+        if (!is_part(course, row, figure)) continue;
+        if (outer[r] != SIZE_MAX && is_part(course, &course->rows[outer[r]], figure)) continue;
+        for (size_t i = 0; i < looking->count; i++) {
+            if (looking->runs[i] >= row->change.at) looking->values[i] -= row->change.after - row->change.before;
+        }
+    }
+    return fabs(rise_of(looking)) < MOST_OF_A_RISE * fabs(rise);
+}
+
+static int drop_moved(struct looking *looking) {
+    const struct ids_course *course = looking->course;
+    struct ids_course_rows *drifts = &looking->course->drifts;
+    size_t kept = 0, *outer = calloc(course->row_count + 1, sizeof *outer);
+    if (!outer) return -1;
+    for (size_t r = 0; r < course->row_count && drifts->count; r++) outer[r] = around(course, r);
+    for (size_t d = 0; d < drifts->count; d++) {
+        size_t figure = drifts->at[d].figure;
+        if (!is_moved_by_a_change(looking, figure) && !is_moved_by_its_parts(looking, figure, outer))
+            drifts->at[kept++] = drifts->at[d];
+    }
+    drifts->count = kept;
+    free(outer);
+    return 0;
 }
 
 /* ---- all figures ---- */
-
-static double size_of(double before, double after) {
-    return before != 0 ? fabs(after / before - 1) : INFINITY;
-}
-
-static int larger_drift(const void *a, const void *b) {
-    const struct ids_course_drift *left = a, *right = b;
-    double x = size_of(left->from, left->to), y = size_of(right->from, right->to);
-    if (x != y) return x > y ? -1 : 1;
-    return (left->figure > right->figure) - (left->figure < right->figure);
-}
-
-static int larger_latest(const void *a, const void *b) {
-    const struct ids_course_latest *left = a, *right = b;
-    double x = size_of(left->before, left->after), y = size_of(right->before, right->after);
-    if (x != y) return x > y ? -1 : 1;
-    return (left->figure > right->figure) - (left->figure < right->figure);
-}
 
 static int look_at_all(struct looking *looking) {
     struct ids_course *course = looking->course;
@@ -188,10 +232,7 @@ static int look_at_all(struct looking *looking) {
     for (size_t f = 0; f < course->series->figure_count; f++) {
         if (is_asked(looking, f) && look(looking, f)) return -1;
     }
-    drop_moved(looking);
-    if (course->drift_count) qsort(course->drifts, course->drift_count, sizeof *course->drifts, larger_drift);
-    if (course->latest_count) qsort(course->latest, course->latest_count, sizeof *course->latest, larger_latest);
-    return ids_course_group(course);
+    return drop_moved(looking) || ids_course_group(course) ? -1 : 0;
 }
 
 int ids_course_make(const struct ids_series *series, const struct ids_course_options *options,
@@ -213,8 +254,8 @@ int ids_course_make(const struct ids_series *series, const struct ids_course_opt
 void ids_course_done(struct ids_course *course) {
     free(course->rows);
     free(course->groups);
-    free(course->drifts);
-    free(course->latest);
+    free(course->drifts.at);
+    free(course->latest.at);
     ids_report_done(&course->report);
     *course = (struct ids_course){0};
 }

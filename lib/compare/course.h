@@ -31,19 +31,16 @@ struct ids_course_row {
     size_t group;
 };
 
+struct ids_course_rows {
+    struct ids_course_row *at; /* causes first, largest first */
+    size_t count, room;
+    size_t scopes, alike; /* where all change by about the same share: of so many scopes so many do; else 0 */
+};
+
 struct ids_course_group {
-    size_t run;         /* the first of the new level */
-    size_t first, last; /* it may as well be one of these */
-};
-
-struct ids_course_drift {
-    size_t figure;
-    double from, to, low, high; /* the line's ends; the interval of its whole rise */
-};
-
-struct ids_course_latest {
-    size_t figure, runs; /* the last one or two */
-    double before, after;
+    size_t run;                  /* the first of the new level */
+    size_t first, last;          /* it may as well be any from one to the other */
+    struct ids_course_rows rows; /* among the course's */
 };
 
 struct ids_course {
@@ -54,11 +51,10 @@ struct ids_course {
     size_t row_count, row_room;
     struct ids_course_group *groups;
     size_t group_count, group_room;
-    struct ids_course_drift *drifts; /* largest first */
-    size_t drift_count, drift_room;
-    struct ids_course_latest *latest;
-    size_t latest_count, latest_room;
-    struct ids_report report; /* the same for programs; owns texts */
+    /* What drifts, and what is out of line in the last runs, is one thing each, with causes as a change has them. */
+    struct ids_course_rows drifts; /* before and after: the line's ends; low and high: of its whole rise */
+    struct ids_course_rows latest; /* at: the first of the last one or two runs */
+    struct ids_report report;      /* the same for programs; owns texts */
 };
 
 enum { IDS_COURSE_RUNS = 2 * IDS_LEVEL_LEAST }; /* fewer tell nothing */

@@ -32,36 +32,42 @@ static const struct ids_table_def changes_def = {
     change_columns,
     COUNT_OF(change_columns),
     "One row per figure whose level changes, in SI units. What changes at the same run has one number (`change`): "
-    "`run` is the first run of the new level, and it may as well be one of `first` to `last`. `role` is cause, part "
-    "(of a cause) or effect (what a cause moved). The difference lies between `low` and `high`.",
+    "`run` is the first run of the new level, and it may as well be any of `first` to `last` (at 95 %). `role` is "
+    "cause, "
+    "part (of a cause) or effect (what a cause moved). The difference `after` - `before` lies between `low` and "
+    "`high`, "
+    "of all figures together at 99 %.",
     0};
 
 static const struct ids_column_def drift_columns[] = {
     {"kind", "kind", IDS_UNIT_NONE, 0},      {"figure", "figure", IDS_UNIT_NONE, 0},
     {"unit", "unit", IDS_UNIT_NONE, 0},      {"from", "from", IDS_UNIT_NUMBER, 0},
     {"to", "to", IDS_UNIT_NUMBER, 0},        {"low", "at least", IDS_UNIT_NUMBER, 0},
-    {"high", "at most", IDS_UNIT_NUMBER, 0},
+    {"high", "at most", IDS_UNIT_NUMBER, 0}, {"role", "role", IDS_UNIT_NONE, 0},
 };
 static const struct ids_table_def drifts_def = {"drifts",
                                                 "drifts",
                                                 drift_columns,
                                                 COUNT_OF(drift_columns),
                                                 "One row per figure that grows or falls steadily over the runs, in SI "
-                                                "units: where its line begins and ends, and the "
-                                                "interval of the whole rise.",
+                                                "units: where its line begins and ends; the whole rise "
+                                                "lies between `low` and `high`, of all figures together at 99 %. "
+                                                "`role` is as in changes.",
                                                 0};
 
 static const struct ids_column_def latest_columns[] = {
     {"kind", "kind", IDS_UNIT_NONE, 0},       {"figure", "figure", IDS_UNIT_NONE, 0},
     {"unit", "unit", IDS_UNIT_NONE, 0},       {"runs", "runs", IDS_UNIT_COUNT, 0},
     {"before", "before", IDS_UNIT_NUMBER, 0}, {"after", "after", IDS_UNIT_NUMBER, 0},
+    {"role", "role", IDS_UNIT_NONE, 0},
 };
 static const struct ids_table_def latest_def = {"latest",
                                                 "latest",
                                                 latest_columns,
                                                 COUNT_OF(latest_columns),
                                                 "One row per figure that is out of line in the last run, or the last "
-                                                "two, in SI units: with a third it is a change.",
+                                                "two (`runs`), in SI units: with a third it is a change. "
+                                                "`role` is as in changes.",
                                                 0};
 
 const struct ids_table_def *const ids_course_tables[] = {&changes_def, &drifts_def, &latest_def, &runs_def};
@@ -105,29 +111,30 @@ static void list_changes(struct ids_report *report, const struct ids_course *cou
 
 static void list_drifts(struct ids_report *report, const struct ids_course *course) {
     struct ids_table *table = ids_report_table(report, &drifts_def);
-    for (size_t i = 0; i < course->drift_count; i++) {
-        const struct ids_course_drift *of = &course->drifts[i];
+    for (size_t i = 0; i < course->drifts.count; i++) {
+        const struct ids_course_row *of = &course->drifts.at[i];
         const struct ids_series_figure *figure = &course->series->figures[of->figure];
-        struct ids_value row[] = {ids_text_value(ids_figure_kind_name(figure->kind)),
-                                  ids_text_value(figure->name),
-                                  ids_text_value(ids_unit_name(figure->unit)),
-                                  ids_si_value(figure->unit, 1, of->from),
-                                  ids_si_value(figure->unit, 1, of->to),
-                                  ids_si_value(figure->unit, 1, of->low),
-                                  ids_si_value(figure->unit, 1, of->high)};
+        struct ids_value row[] = {
+            ids_text_value(ids_figure_kind_name(figure->kind)), ids_text_value(figure->name),
+            ids_text_value(ids_unit_name(figure->unit)),        ids_si_value(figure->unit, 1, of->change.before),
+            ids_si_value(figure->unit, 1, of->change.after),    ids_si_value(figure->unit, 1, of->change.low),
+            ids_si_value(figure->unit, 1, of->change.high),     ids_text_value(ids_course_role_name(of->role))};
         IDS_ROW(report, table, drift_columns, row);
     }
 }
 
 static void list_latest(struct ids_report *report, const struct ids_course *course) {
     struct ids_table *table = ids_report_table(report, &latest_def);
-    for (size_t i = 0; i < course->latest_count; i++) {
-        const struct ids_course_latest *of = &course->latest[i];
+    for (size_t i = 0; i < course->latest.count; i++) {
+        const struct ids_course_row *of = &course->latest.at[i];
         const struct ids_series_figure *figure = &course->series->figures[of->figure];
-        struct ids_value row[] = {
-            ids_text_value(ids_figure_kind_name(figure->kind)), ids_text_value(figure->name),
-            ids_text_value(ids_unit_name(figure->unit)),        ids_int_value(IDS_UNIT_COUNT, (int64_t)of->runs),
-            ids_si_value(figure->unit, 1, of->before),          ids_si_value(figure->unit, 1, of->after)};
+        struct ids_value row[] = {ids_text_value(ids_figure_kind_name(figure->kind)),
+                                  ids_text_value(figure->name),
+                                  ids_text_value(ids_unit_name(figure->unit)),
+                                  ids_int_value(IDS_UNIT_COUNT, (int64_t)(course->series->run_count - of->change.at)),
+                                  ids_si_value(figure->unit, 1, of->change.before),
+                                  ids_si_value(figure->unit, 1, of->change.after),
+                                  ids_text_value(ids_course_role_name(of->role))};
         IDS_ROW(report, table, latest_columns, row);
     }
 }

@@ -1,6 +1,8 @@
 #include "lib/render/course_text.h"
 
 #include "lib/base/counted.h"
+#include "lib/compare/course_groups.h"
+#include "lib/compare/course_names.h"
 #include "lib/compare/verdict_words.h"
 #include "lib/wire/shell_quote.h"
 
@@ -157,20 +159,51 @@ static void add_row(struct ids_phrase *phrase, struct ids_painter *painter, cons
                                                  : " in the window");
 }
 
-/* Those of a role in a group, the largest first, behind some words. */
-static void write_role(struct ids_painter *painter, const struct ids_course *course, size_t group,
-                       enum ids_course_role role, size_t skip, size_t shown, const char *before) {
+/* Those of a role but for the one that is said already, the largest first, behind some words. */
+static void write_role(struct ids_painter *painter, const struct ids_course *course, const struct ids_course_rows *rows,
+                       const struct ids_course_row *said, enum ids_course_role role, size_t shown, const char *before) {
     struct ids_phrase phrase = ids_phrase_begin();
     size_t count = 0;
-    for (size_t i = 0; i < course->row_count; i++) {
-        const struct ids_course_row *row = &course->rows[i];
-        if (row->group != group || row->role != role || count++ < skip) continue;
-        if (count > skip + shown) continue;
-        ids_phrase_add(&phrase, count == skip + 1 ? "%s " : "%s", count == skip + 1 ? before : "; ");
+    if (painter->render->top <= 0) shown = SIZE_MAX;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct ids_course_row *row = &rows->at[i];
+        if (row->role != role || row == said || count++ >= shown) continue;
+        ids_phrase_add(&phrase, count == 1 ? "%s " : "%s", count == 1 ? before : "; ");
         add_row(&phrase, painter, course, row->figure, row->change.before, row->change.after);
     }
-    if (count > skip + shown) ids_phrase_add(&phrase, "; %zu more", count - skip - shown);
-    if (count > skip) ids_painter_more(painter, INDENT, ids_phrase_end(painter, &phrase));
+    if (count > shown) ids_phrase_add(&phrase, "; %zu more: -n 0", count - shown);
+    if (count) ids_painter_more(painter, INDENT, ids_phrase_end(painter, &phrase));
+}
+
+/* Where all scopes did alike there is no more to say of them. */
+static int says_all(const struct ids_painter *painter, const struct ids_course_rows *rows) {
+    return rows->alike && painter->render->top > 0;
+}
+
+/* "step time +3.0 % (...): all 12 scopes alike"; where scopes differ, of a change its cause. */
+static const struct ids_course_row *add_head(struct ids_phrase *phrase, struct ids_painter *painter,
+                                             const struct ids_course *course, const struct ids_course_rows *rows,
+                                             int is_change) {
+    const struct ids_course_row *whole = !is_change || rows->alike ? ids_course_whole(course, rows) : NULL;
+    const struct ids_course_row *said = whole ? whole : rows->at;
+    add_row(phrase, painter, course, said->figure, said->change.before, said->change.after);
+    const char *name = ids_figure_kind_name(course->series->figures[rows->at->figure].kind);
+    if (rows->alike == rows->scopes && rows->alike)
+        ids_phrase_add(phrase, ": all %zu %ss alike", rows->alike, name);
+    else if (rows->alike)
+        ids_phrase_add(phrase, ": %zu of %zu %ss alike", rows->alike, rows->scopes, name);
+    return said;
+}
+
+static void write_roles(struct ids_painter *painter, const struct ids_course *course,
+                        const struct ids_course_rows *rows, const struct ids_course_row *said) {
+    const char *also = said->role == IDS_COURSE_CAUSE ? "also" : "because of";
+    if (rows->alike && !has_steps(course->series))
+        ids_painter_more(painter, INDENT, "these windows have no steps: a longer or shorter capture looks the same");
+    if (says_all(painter, rows)) return;
+    write_role(painter, course, rows, said, IDS_COURSE_CAUSE, SHOWN_CAUSES, also);
+    write_role(painter, course, rows, said, IDS_COURSE_PART, SHOWN_PARTS, "in it:");
+    write_role(painter, course, rows, said, IDS_COURSE_EFFECT, SHOWN_PARTS, "with it:");
 }
 
 /* "commit 1a2b3c → 4d5e6f": what is labelled otherwise is what may have been changed. */
@@ -189,31 +222,44 @@ static void write_labels(struct ids_painter *painter, const struct ids_series_ru
     if (count) ids_painter_more(painter, INDENT, ids_phrase_end(painter, &phrase));
 }
 
-static const struct ids_course_row *first_of(const struct ids_course *course, size_t group) {
-    for (size_t i = 0; i < course->row_count; i++) {
-        if (course->rows[i].group == group) return &course->rows[i];
+/* A layer that is called otherwise is one that is gone and one that is new. */
+static void write_new_names(struct ids_painter *painter, const struct ids_course *course,
+                            const struct ids_course_rows *rows) {
+    size_t *fresh = ids_arena_alloc(&painter->arena, rows->count * sizeof *fresh), count = 0;
+    size_t shown = painter->render->top > 0 ? SHOWN_PARTS : SIZE_MAX;
+    struct ids_phrase phrase = ids_phrase_begin();
+    if (!fresh) {
+        painter->out_of_memory = 1;
+        return;
     }
-    return NULL;
+    ids_course_new_names(course, rows, fresh);
+    for (size_t i = 0; i < rows->count; i++) {
+        if (fresh[i] == SIZE_MAX || fresh[i] == i || count++ >= shown) continue;
+        ids_phrase_add(&phrase, "%s%s \xe2\x86\x92 ", count > 1 ? ", " : "perhaps only renamed, with the same time: ",
+                       title_of(painter, course, rows->at[i].figure));
+        ids_phrase_add(&phrase, "%s", title_of(painter, course, rows->at[fresh[i]].figure));
+    }
+    if (count > shown) ids_phrase_add(&phrase, "; %zu more: -n 0", count - shown);
+    if (count) ids_painter_more(painter, INDENT, ids_phrase_end(painter, &phrase));
 }
 
 static void write_group(struct ids_painter *painter, const struct ids_course *course, size_t g) {
     const struct ids_course_group *group = &course->groups[g];
     const struct ids_series *series = course->series;
     const struct ids_series_run *run = &series->runs[group->run], *before = &series->runs[group->run - 1];
-    const struct ids_course_row *cause = first_of(course, g);
     char called[IDS_COURSE_NAME], number[24];
     struct ids_phrase phrase = ids_phrase_begin();
     snprintf(number, sizeof number, "%zu", g + 1);
     ids_phrase_add(&phrase, "%s: ", ids_course_name(run, called));
-    add_row(&phrase, painter, course, cause->figure, cause->change.before, cause->change.after);
+    const struct ids_course_row *cause = add_head(&phrase, painter, course, &group->rows, 1);
     if (course->step_ps > 0 && series->figures[cause->figure].kind != IDS_FIGURE_METRIC)
         ids_phrase_add(&phrase, ", %+.1f %% of %s",
                        (cause->change.after - cause->change.before) / course->step_ps * 100,
                        has_steps(series) ? "a step" : "the window");
+    if (says_all(painter, &group->rows)) ids_phrase_add(&phrase, "; %zu more: -n 0", group->rows.count - 1);
     ids_painter_item(painter, number, INDENT, ids_phrase_end(painter, &phrase));
-    write_role(painter, course, g, IDS_COURSE_CAUSE, 1, SHOWN_CAUSES, "also");
-    write_role(painter, course, g, IDS_COURSE_PART, 0, SHOWN_PARTS, "in it:");
-    write_role(painter, course, g, IDS_COURSE_EFFECT, 0, SHOWN_PARTS, "with it:");
+    write_new_names(painter, course, &group->rows);
+    write_roles(painter, course, &group->rows, cause);
     if (group->first != group->last) {
         phrase = ids_phrase_begin();
         ids_phrase_add(&phrase, "it may have begun anywhere from %s to %s", series->runs[group->first].name,
@@ -247,29 +293,32 @@ static void write_changes(struct ids_painter *painter, const struct ids_course *
     for (size_t g = from; g < course->group_count; g++) write_group(painter, course, g);
 }
 
+/* The step's time first, then what made it longer. */
+static void write_rows(struct ids_painter *painter, const struct ids_course *course, const struct ids_course_rows *rows,
+                       const char *title, const char *words) {
+    if (!rows->count) return;
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_painter_heading(painter, title);
+    const struct ids_course_row *said = add_head(&phrase, painter, course, rows, 0);
+    ids_phrase_add(&phrase, "%s %s", rows->alike ? "," : "", words);
+    if (says_all(painter, rows)) ids_phrase_add(&phrase, "; %zu more: -n 0", rows->count - 1);
+    ids_painter_item(painter, "-", INDENT, ids_phrase_end(painter, &phrase));
+    write_roles(painter, course, rows, said);
+}
+
 static void write_drifts(struct ids_painter *painter, const struct ids_course *course) {
-    if (!course->drift_count) return;
-    ids_painter_heading(painter, "drifts");
-    for (size_t i = 0; i < course->drift_count && i < SHOWN_CAUSES; i++) {
-        const struct ids_course_drift *drift = &course->drifts[i];
-        struct ids_phrase phrase = ids_phrase_begin();
-        add_row(&phrase, painter, course, drift->figure, drift->from, drift->to);
-        ids_phrase_add(&phrase, " little by little, from the first run to the last");
-        ids_painter_item(painter, "-", 4, ids_phrase_end(painter, &phrase));
-    }
+    write_rows(painter, course, &course->drifts, "drifts", "little by little, from the first run to the last");
 }
 
 static void write_latest(struct ids_painter *painter, const struct ids_course *course) {
-    if (!course->latest_count) return;
-    ids_painter_heading(painter, "the last runs");
-    for (size_t i = 0; i < course->latest_count && i < SHOWN_CAUSES; i++) {
-        const struct ids_course_latest *latest = &course->latest[i];
-        struct ids_phrase phrase = ids_phrase_begin();
-        add_row(&phrase, painter, course, latest->figure, latest->before, latest->after);
-        ids_phrase_add(&phrase, " in the last %s: out of line; with three runs it is a change",
-                       latest->runs > 1 ? "two runs" : "run");
-        ids_painter_item(painter, "-", 4, ids_phrase_end(painter, &phrase));
+    size_t first = course->series->run_count;
+    for (size_t i = 0; i < course->latest.count; i++) {
+        if (course->latest.at[i].change.at < first) first = course->latest.at[i].change.at;
     }
+    write_rows(painter, course, &course->latest, "the last runs",
+               course->series->run_count - first > 1
+                   ? "in the last two runs: out of line; with three runs it is a change"
+                   : "in the last run: out of line; with three runs it is a change");
 }
 
 /* The command stands in a line of its own, so that it can be copied. */

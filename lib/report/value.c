@@ -87,14 +87,16 @@ static void format_bytes(uint64_t bytes, char *buffer, size_t size) {
     memmove(end, space, strlen(space) + 1);
 }
 
+/* What is rounded says on which side of the number it lies: "<0.1 %", ">-0.1 %". */
 static void format_ratio(double ratio, char *buffer, size_t size) {
-    double percent = ratio * 100;
-    if (ratio > 0 && percent < 0.05) {
-        snprintf(buffer, size, "<0.1 %%");
-    } else if (ratio < 1 && percent >= 99.95) {
-        snprintf(buffer, size, ">99.9 %%");
+    double percent = fabs(ratio) * 100;
+    const char *sign = ratio < 0 ? "-" : "";
+    if (percent > 0 && percent < 0.05) {
+        snprintf(buffer, size, "%s0.1 %%", ratio < 0 ? ">-" : "<");
+    } else if (percent < 100 && percent >= 99.95) {
+        snprintf(buffer, size, "%s99.9 %%", ratio < 0 ? "<-" : ">");
     } else {
-        snprintf(buffer, size, "%.1f %%", percent);
+        snprintf(buffer, size, "%s%.1f %%", sign, percent);
     }
 }
 
@@ -144,8 +146,8 @@ char *ids_value_format(struct ids_value value, char *buffer, size_t size) {
         format_bytes(whole, text, sizeof text);
         break;
     case IDS_UNIT_RATIO:
-        format_ratio(number, text, sizeof text);
-        break;
+        format_ratio(value.d, buffer, size); /* with its sign */
+        return buffer;
     case IDS_UNIT_RATE:
         format_rate(number, text, sizeof text);
         break;

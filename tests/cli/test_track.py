@@ -8,6 +8,7 @@ Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SANITIZE.
 import json
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -104,11 +105,64 @@ def what_is_like_it(root):
     found = course(root, 'both', lambda n: {'factor': {'layer_3': 1 + 0.004 * n, 'layer_7': 1.1 if n >= 40 else 1}}, seed=11)
     check('model/layer_3' in [r['figure'] for r in rows(found, 'drifts')], f'both: {rows(found, "drifts")}')
     check(causes(found)[:1] == [('night_40.mini', 'scope', 'model/layer_7')], f'both: {causes(found)}')
+    for seed in (4, 5):  # stairs of one layer, which a line fits well in the noise of all others
+        found = course(root, f'stairs{seed}', lambda n: {'layers': 6, 'steps': 3, 'noise': 0.01, 'factor': {
+            'layer_2': (1.05 if n >= 20 else 1) * (1.06 if n >= 45 else 1)}}, seed=seed)
+        check(len(causes(found)) == 2 and not rows(found, 'drifts'), f'stairs: {causes(found)}, {rows(found, "drifts")}')
     found = course(root, 'latest', lambda n: {'factor': {'layer_3': 1.2}} if n >= 58 else {}, seed=11)
     check(not rows(found, 'changes') and any(r['figure'] == 'model/layer_3' and r['runs'] == 2 for r in rows(found, 'latest')), 'the last two')
-    check('with three runs it is a change' in run('show', root / 'latest.db').stdout, 'the words of the last two')
+    check('with three runs it is a change' in words(root, 'latest'), 'the words of the last two')
     found = course(root, 'few', lambda n: {}, seed=12, nights=4)
     check(not rows(found, 'changes') and 'none can be told of 4 runs' in run('show', root / 'few.db').stdout, 'few')
+
+
+def causes_of(tables_of, name):
+    return [r['figure'] for r in rows(tables_of, name) if r['role'] == 'cause']
+
+
+def words(root, name, *options):
+    return ' '.join(run('show', root / f'{name}.db', '--width', '200', *options).stdout.split())
+
+
+ALL = ('mlp', 'attention', 'norm')
+
+
+def drifts_and_last_runs(root):
+    """They are grouped as changes are; the step's time is said first, and what all scopes share once."""
+    found = course(root, 'd_one', lambda n: {'layers': 5, 'factor': {'layer_3': 1 + 0.006 * n}}, seed=31)
+    check(causes_of(found, 'drifts') == ['model/layer_3'] and rows(found, 'drifts')[0]['figure'] == 'model/layer_3', rows(found, 'drifts'))
+    roles = {r['figure']: r['role'] for r in rows(found, 'drifts')}
+    check(roles.get('model/layer_3/mlp') == 'part' and roles.get('steps.mean') == roles.get('model') == 'effect', roles)
+    said = words(root, 'd_one')
+    check('DRIFTS - step time +' in said and 'because of model/layer_3 +' in said and 'in it: model/layer_3/mlp +' in said, said)
+    check('alike' not in said, said)
+    found = course(root, 'd_all', lambda n: {'factor': dict.fromkeys(ALL, 1 + 0.001 * n)}, seed=32)
+    check(causes_of(found, 'drifts') == ['model'], causes_of(found, 'drifts'))
+    said = words(root, 'd_all')
+    more = len(rows(found, 'drifts')) - 1
+    check('DRIFTS - step time +' in said and ': all 12 scopes alike, little by little, from the first run to the last' in said, said)
+    check(said.endswith(f'; {more} more: -n 0'), said)
+    said = words(root, 'd_all', '-n', '0')
+    check('more: -n 0' not in said and said.count('model/layer_') >= more - 5, said)
+    found = course(root, 'd_some', lambda n: {'factor': {f'layer_{i}': 1 + 0.004 * n for i in range(4)}}, seed=33)
+    check(sorted(causes_of(found, 'drifts')) == [f'model/layer_{i}' for i in range(4)], causes_of(found, 'drifts'))
+    check('alike' not in words(root, 'd_some') and '; 13 more: -n 0' in words(root, 'd_some'), words(root, 'd_some'))
+    found = course(root, 'l_all', lambda n: {'factor': dict.fromkeys(ALL, 1.2 if n == 59 else 1)}, seed=34)
+    check(causes_of(found, 'latest') == ['model'] and {r['runs'] for r in rows(found, 'latest')} == {1}, rows(found, 'latest')[:2])
+    said = words(root, 'l_all')
+    check(re.search(r'THE LAST RUNS - step time \+(19|20|21)', said) and ': all 12 scopes alike, in the last run: out of line;' in said, said)
+    found = course(root, 'l_one', lambda n: {'factor': {'layer_3': 1.5 if n >= 58 else 1}}, seed=35)
+    check(causes_of(found, 'latest') == ['model/layer_3'], causes_of(found, 'latest'))
+    check('because of model/layer_3 +' in words(root, 'l_one') and 'in the last two runs' in words(root, 'l_one'), words(root, 'l_one'))
+
+
+def large_steps(root):
+    """One layer takes many times as long: one change, in that night, and no last runs."""
+    for number, times in enumerate((1.5, 4, 10, 30, 1 / 4, 1 / 30)):
+        found = course(root, f'large{number}', lambda n: {'layers': 6, 'noise': 0.01, 'factor': {'layer_3': times if n >= 41 else 1}}, seed=40 + number)
+        check(causes(found) == [('night_41.mini', 'scope', 'model/layer_3')] and not rows(found, 'latest'), f'x {times}: {causes(found)}')
+    found = course(root, 'three', lambda n: {'layers': 6, 'noise': 0.01, 'factor': {'layer_3': 1.5 if 25 <= n < 28 else 1}}, seed=47)
+    check(causes(found) == [(f'night_{n}.mini', 'scope', 'model/layer_3') for n in (25, 28)], f'three nights: {causes(found)}')
 
 
 DAYS = {
@@ -153,6 +207,37 @@ def without_steps(root):
         run('add', root / 'windows.db', path, '--no-cache')
     said = ' '.join(run('show', root / 'windows.db').stdout.split())
     check('in the window)' in said and '% of the window' in said and 'a step' not in said, said)
+
+
+def longer_windows(root):
+    """A window with more steps that are not marked is a longer capture, and not a slower layer."""
+    folder = made_nights.write_nights(root / 'longer', 50, lambda n: {'layers': 4, 'steps': 20 if n >= 12 else 5}, 20)
+    for path in folder.iterdir():
+        when = path.stat().st_mtime
+        path.write_text(path.read_text().split('line 2 "XLA Modules"')[0])
+        os.utime(path, (when, when))
+    run('add', root / 'longer.db', folder / '*.mini', '--no-cache')
+    said = words(root, 'longer')
+    check('2026-09-13, night_12.mini: window +' in said and ': all 4 scopes alike; ' in said and 'these windows have no steps' in said, said)
+    check('model/layer_' not in said, said)
+    found = course(root, 'slower', lambda n: {'factor': dict.fromkeys(ALL, 1.2 if n >= 30 else 1)}, seed=51)
+    said = words(root, 'slower')
+    check(causes(found) == [('night_30.mini', 'scope', 'model')] and ': step time +' in said and ': all 12 scopes alike; ' in said, said)
+    check('these windows' not in said, said)
+    found = course(root, 'most', lambda n: {'factor': {f'layer_{i}': 1.2 if n >= 30 else 1 for i in range(8)}}, seed=52)
+    check('alike' not in words(root, 'most'), words(root, 'most'))
+
+
+def renamed(root):
+    """A layer of another name is gone, and new: that it may be the same is said. A new one of another size is not."""
+    course(root, 'renamed', lambda n: {'layers': 4, 'names': {2: 'block_2'} if n >= 12 else {}}, seed=53, nights=24)
+    check('perhaps only renamed, with the same time: model/layer_2 \u2192 model/block_2' in words(root, 'renamed'), words(root, 'renamed'))
+    course(root, 'all_renamed', lambda n: {'layers': 4, 'names': {i: f'block_{i}' for i in range(4)} if n >= 12 else {}}, seed=54, nights=24)
+    said = words(root, 'all_renamed', '-n', '0')
+    check(all(f'model/layer_{i} \u2192 model/block_{i}' in said for i in range(4)), said)
+    course(root, 'replaced', lambda n: {'layers': 4, 'names': {2: 'block_2'} if n >= 12 else {}, 'factor': {p: 1 for p in ALL} if n < 12 else
+                                        {'layer_2': 1.3}}, seed=55, nights=24)
+    check('renamed' not in words(root, 'replaced'), words(root, 'replaced'))
 
 
 def labels_and_choices(root):
@@ -211,33 +296,59 @@ def at_the_same_moment(root):
     check(not [p.name for p in root.iterdir() if 'tmp-' in p.name], 'what they left')
 
 
+def write_history(path, figures, value_of):
+    """A made file: the figures (kind and name) over 60 nights."""
+    with sqlite3.connect(path) as db:
+        db.executescript((SOURCE / 'lib/store/track.sql').read_text())
+        db.execute("INSERT INTO track VALUES (1, 'a test')")
+        db.executemany('INSERT INTO figure VALUES (?, ?, ?, 2, 1)', [(f, *figure) for f, figure in enumerate(figures, 1)])
+        for night in range(60):
+            db.execute("INSERT INTO run VALUES (?, ?, ?, '', '1 x TPU', 'a test')", (night + 1, 86400 * night, f'night_{night}'))
+            db.executemany('INSERT INTO value VALUES (?, ?, ?)', [(night + 1, f, v) for f, v in enumerate(value_of(night), 1)])
+    db.close()
+
+
+def ranges_of_groups(root):
+    """Figures of a change differ in where they place it, but the noise of the machine moves them together."""
+    rng = random.Random(8)
+    found = held = 0
+    parts = [f'layer_3/part_{i}' for i in range(24)]
+    for number in range(10 if SANITIZED else 60):
+        def night_of(night):
+            machine = rng.gauss(1, 0.01)
+            times = [1e8 * machine * rng.gauss(1, 0.015) * (1.03 if night >= 40 else 1) for _ in parts]
+            return [sum(times) + 3e8 * machine, sum(times), *times]
+        write_history(root / 'range.db', [('metric', 'steps.mean'), ('scope', 'layer_3'), *(('scope', part) for part in parts)], night_of)
+        changes = rows(tables('show', root / 'range.db'), 'changes')
+        (root / 'range.db').unlink()
+        if changes:
+            found += 1
+            held += changes[0]['first'] <= 40 <= changes[0]['last']
+    print(f'{held} of {found} ranges hold the night')
+    check(found >= 8 and held >= 0.95 * found, f'{held} of {found} ranges hold the night')
+
+
 def histories_without_change(root):
     """A made file each: 40 figures over 60 nights, which go together by half (the machine's night)."""
     count, alarms = 40 if SANITIZED else 200, 0
-    schema = (SOURCE / 'lib/store/track.sql').read_text()
     rng = random.Random(6)
     for number in range(count):
         path = root / f'quiet{number}.db'
-        with sqlite3.connect(path) as db:
-            db.executescript(schema)
-            db.execute("INSERT INTO track VALUES (1, 'a test')")
-            db.execute("INSERT INTO figure VALUES (1, 'metric', 'steps.mean', 2, 1)")
-            db.executemany("INSERT INTO figure VALUES (?, 'scope', ?, 2, 1)", [(f, f'layer_{f}') for f in range(2, 41)])
-            for night in range(1, 61):
-                machine = rng.gauss(0, 0.01)
-                db.execute("INSERT INTO run VALUES (?, ?, ?, '', '1 x TPU', 'a test')", (night, 86400 * night, f'night_{night}'))
-                db.executemany('INSERT INTO value VALUES (?, ?, ?)',
-                               [(night, f, 1e9 * (40 if f == 1 else 1) * (1 + machine + rng.gauss(0, 0.01))) for f in range(1, 41)])
-        db.close()
+
+        def night_of(night):
+            machine = rng.gauss(0, 0.01)
+            return [1e9 * (40 if f == 0 else 1) * (1 + machine + rng.gauss(0, 0.01)) for f in range(40)]
+        write_history(path, [('metric', 'steps.mean'), *(('scope', f'layer_{f}') for f in range(2, 41))], night_of)
         found = tables('show', path)
-        alarms += bool(rows(found, 'changes') or rows(found, 'drifts'))
+        alarms += bool(rows(found, 'changes') or rows(found, 'drifts') or rows(found, 'latest'))
         path.unlink()
     print(f'{alarms} of {count} histories without a change show one')
     check(alarms <= (1 if SANITIZED else 4), f'{alarms} of {count} histories without a change show one')
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (the_planted_one, what_is_like_it, days_of_names, without_steps, labels_and_choices, other_files, at_the_same_moment, histories_without_change):
+    for part in (the_planted_one, what_is_like_it, drifts_and_last_runs, large_steps, days_of_names, without_steps, longer_windows, renamed, labels_and_choices, other_files, at_the_same_moment, ranges_of_groups,
+                 histories_without_change):
         part(Path(folder))
 for failure in failures:
     print('FAIL:', failure)

@@ -184,7 +184,72 @@ def changes_of_two_nights(root):
     check(causes == [('night_12.mini', 'model/layer_1'), ('night_14.mini', 'model/layer_2')], causes)
 
 
-for part in (changes_of_two_nights, a_night_that_lost_devices, a_cut_night, the_same_recording, a_bad_night_of_several, globs_and_names):
+def runs_of(file):
+    table = json.loads(run('show', file, '--json').stdout)['tables']['runs']
+    return [dict(zip([column['id'] for column in table['columns']], row)) for row in table['rows']]
+
+
+def dates(root):
+    """Days and times that do not exist are refused; a recording that is added again has its date corrected."""
+    nights(root, 2)
+    for wrong in ('2026-02-30', '2026-04-31', '2026-10-11T04:00:61', '2026-10-11T04:00:60'):
+        done = run('add', root / 'w.db', root / 'n/night_00.mini', '--date', wrong, '--no-cache', status=2)
+        check(f"'{wrong}': there is no such day or time" in done.stderr and not (root / 'w.db').exists(), done.stderr)
+    run('add', root / 'w.db', root / 'n/night_00.mini', '--date', '2024-02-29T23:59:59', '--no-cache')
+    check(runs_of(root / 'w.db')[0]['unix_s'] == 1709251199, runs_of(root / 'w.db'))
+    check('there is no such day' in run('diff', root / 'w.db', '2026-02-30', '2026-03-01', status=2).stderr, 'a day of a choice')
+    said = run('add', root / 'w.db', root / 'n/night_00.mini', '--date', '2026-03-01', '--no-cache').stdout
+    check('in place of what was there; it is now of 2026-03-01, not of 2024-02-29)' in said and '1 run in all' in said, said)
+    check([r['unix_s'] for r in runs_of(root / 'w.db')] == [1772323200], runs_of(root / 'w.db'))
+    said = run('add', root / 'w.db', root / 'n/night_00.mini', '--date', '2026-03-01', '--no-cache').stdout
+    check('in place of what was there),' in said, said)
+    # At the same path is another recording now, and a copy at another path with the same day is another run.
+    shutil.copy(root / 'n/night_01.mini', root / 'n/night_00.mini')
+    check('2 runs in all' in run('add', root / 'w.db', root / 'n/night_00.mini', '--date', '2026-03-02', '--no-cache').stdout, 'another recording')
+    shutil.copy(root / 'n/night_01.mini', root / 'copy.mini')
+    check('3 runs in all' in run('add', root / 'w.db', root / 'copy.mini', '--date', '2026-03-02', '--no-cache').stdout, 'no time of its own')
+    # What says itself when it was recorded has its own date again without --date.
+    recording = next(PROFILE.rglob('*.xplane.pb'))
+    run('add', root / 'own.db', recording, '--no-cache')
+    own = runs_of(root / 'own.db')[0]['unix_s']
+    run('add', root / 'own.db', recording, '--date', '2026-03-02', '--no-cache')
+    run('add', root / 'own.db', recording, '--no-cache')
+    check([r['unix_s'] for r in runs_of(root / 'own.db')] == [own], runs_of(root / 'own.db'))
+
+
+def labels(root):
+    """Labels stay until others are given for their keys, are each said once, and are none of those that every run has."""
+    nights(root, 1)
+    night = root / 'n/night_00.mini'
+    run('add', root / 'l.db', night, '-l', 'commit=1a', '-l', 'branch=main', '--no-cache')
+    run('add', root / 'l.db', night, '-l', 'commit=2b', '--no-cache')
+    kept = sorted(runs_of(root / 'l.db')[0]['labels'].split(','))
+    check(kept == ['branch=main', 'commit=2b'], kept)
+    run('add', root / 'l.db', night, '--no-cache')
+    check(sorted(runs_of(root / 'l.db')[0]['labels'].split(',')) == kept, 'no labels given')
+    (root / 'file').write_text('# a job writes it\nname=x\n')
+    for given, words_of in ((('-l', 'devices=3'), "'devices' is the run's own"), (('-l', 'incomplete='), "'incomplete' is the run's own"),
+                            (('--labels', root / 'file'), "'name' is the run's own"), (('-l', 'c=1', '-l', 'c=2'), "'c' is given twice: 'c=1', 'c=2'"),
+                            (('-l', '=1'), 'expected KEY=VALUE')):
+        said = run('add', root / 'no.db', night, *given, '--no-cache', status=2).stderr
+        check(words_of in said, said)
+    check(not (root / 'no.db').exists(), 'a file of refused labels')
+    run('add', root / 'l.db', night, '-l', 'c=1', '-l', 'cc=2', '--no-cache')
+
+
+def options_of_others(root):
+    nights(root, 1)
+    run('add', root / 'o.db', root / 'n/night_00.mini', '--no-cache')
+    for action, option in (('add', ('-t', '3%')), ('add', ('-n', '3')), ('add', ('--json',)), ('add', ('-w', 'a=b')), ('add', ('--figure', 'x'))):
+        said = run(action, root / 'o.db', root / 'n/night_00.mini', *option, status=2).stderr
+        check(f"'{action}' has no option --" in said and 'which is of show and diff' in said, said)
+    for action, option in (('show', ('-l', 'a=b')), ('show', ('--date', '2026-10-11')), ('show', ('--no-cache',)), ('rm', ('--date', '2026-10-11'))):
+        said = run(action, root / 'o.db', *option, status=2).stderr
+        check(f"'{action}' has no option --" in said and 'which is of add' in said, said)
+    check('expected add, show, diff or rm' in run('sum', root / 'o.db', '--json', status=2).stderr, 'an action that there is not')
+
+
+for part in (dates, labels, options_of_others, changes_of_two_nights, a_night_that_lost_devices, a_cut_night, the_same_recording, a_bad_night_of_several, globs_and_names):
     with tempfile.TemporaryDirectory() as folder:
         part(Path(folder))
 for failure in failures:

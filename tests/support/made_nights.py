@@ -12,14 +12,15 @@ def day(number):
     return (FIRST + timedelta(days=number)).strftime('%Y-%m-%d')
 
 
-def write(path, number, rng, *, layers=12, factor=None, steps=6, gap_us=300.0, noise=0.005, plane='/device:TPU:0'):
-    factor = factor or {}
+def write(path, number, rng, *, layers=12, factor=None, steps=6, gap_us=300.0, noise=0.005, plane='/device:TPU:0', names=None):
+    """`names`: what layers are called that are not layer_N, by N."""
+    factor, names = factor or {}, names or {}
     machine = rng.gauss(1, noise)
     ops = []
     for layer in range(layers):
         for part, us in PARTS:
             scale = factor.get(f'layer_{layer}', 1) * factor.get(part, 1) * factor.get(f'layer_{layer}/{part}', 1)
-            ops.append((f'model/layer_{layer}/{part}', us * scale * machine * rng.gauss(1, noise)))
+            ops.append((f'model/{names.get(layer, f"layer_{layer}")}/{part}', us * scale * machine * rng.gauss(1, noise)))
     lines = [f'plane {plane}']
     lines += [f'meta fusion.{i} hlo_category=fusion program_id=1 tf_op=jit(train_step)/{scope}/dot_general:' for i, (scope, _) in enumerate(ops)]
     at, executions, marks, modules = 0, [], [], []

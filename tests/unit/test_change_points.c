@@ -149,5 +149,125 @@ START_TEST(a_level_of_few_nights) {
 }
 END_TEST
 
+/* The noise of a time grows with it: a large step has another deviation on each side, and one place all the same. */
+START_TEST(large_steps) {
+    static const double times[] = {1.5, 2, 4, 10, 30, 1 / 1.5, 1 / 2.0, 1 / 4.0, 1 / 10.0, 1 / 30.0};
+    static const int places[] = {3, 6, 20, 40, 54, 57};
+    uint64_t state = 13;
+    for (size_t size = 0; size < sizeof times / sizeof *times; size++) {
+        for (size_t place = 0; place < sizeof places / sizeof *places; place++) {
+            int right = 0, latest = 0;
+            for (int t = 0; t < 40; t++) {
+                double values[NIGHTS];
+                for (int i = 0; i < NIGHTS; i++)
+                    values[i] = 1e9 * (1 + 0.01 * noise(&state)) * (i >= places[place] ? times[size] : 1);
+                struct ids_changes changes = changes_of(values, NIGHTS, NULL);
+                right += changes.count == 1 && changes.at[0].at == (size_t)places[place] && changes.at[0].low != 0 &&
+                         (changes.at[0].low > 0) == (changes.at[0].high > 0);
+                latest += changes.latest > 0;
+            }
+            ck_assert_msg(right >= 39 && !latest, "x %g at %d: right in %d of 40, the last nights in %d", times[size],
+                          places[place], right, latest);
+        }
+    }
+}
+END_TEST
+
+/* A share of which one part grows has another deviation behind it in logarithms too. */
+START_TEST(a_share_of_other_noise) {
+    uint64_t state = 17;
+    int right = 0;
+    for (int t = 0; t < 40; t++) {
+        double values[NIGHTS];
+        for (int i = 0; i < NIGHTS; i++) {
+            double waits = 0.5 * (1 + 0.03 * noise(&state)) * (i >= 40 ? 10 : 1),
+                   works = 6 * (1 + 0.01 * noise(&state));
+            values[i] = works / (works + waits);
+        }
+        struct ids_changes changes = changes_of(values, NIGHTS, NULL);
+        right += changes.count == 1 && changes.at[0].at == 40;
+    }
+    ck_assert_int_ge(right, 39);
+}
+END_TEST
+
+/* One and two nights are none, three are a level, whatever their size. */
+START_TEST(three_nights_are_a_level) {
+    static const double times[] = {1.1, 1.2, 1.5, 2, 3, 10, 0.5};
+    uint64_t state = 19;
+    for (size_t size = 0; size < sizeof times / sizeof *times; size++) {
+        for (int length = 1; length <= 4; length++) {
+            int right = 0;
+            for (int t = 0; t < 40; t++) {
+                double values[NIGHTS];
+                for (int i = 0; i < NIGHTS; i++)
+                    values[i] = (1 + 0.01 * noise(&state)) * (i >= 24 && i < 24 + length ? times[size] : 1);
+                struct ids_changes changes;
+                double alarms = length < IDS_LEVEL_LEAST ? 0.01 : 1e-4;
+                ck_assert_int_eq(ids_changes_of(values, NIGHTS, alarms, &changes, NULL), 0);
+                if (length < IDS_LEVEL_LEAST)
+                    right += !changes.count && !changes.drifts;
+                else
+                    right += changes.count == 2 && changes.at[0].at == 24 && changes.at[1].at == 24 + (size_t)length &&
+                             fabs(changes.at[0].after / changes.at[0].before / times[size] - 1) < 0.03;
+            }
+            ck_assert_msg(right >= (length < IDS_LEVEL_LEAST ? 37 : 39), "%d nights x %g: %d of 40", length,
+                          times[size], right);
+        }
+    }
+}
+END_TEST
+
+/* Where a step is not far above the noise its place is not sure: 95 of 100 ranges hold it, also where nights that
+ * follow each other are alike. */
+START_TEST(the_range_of_a_place) {
+    static const double steps[] = {0.012, 0.02, 0.03, 0.05}, noises[] = {0.005, 0.01, 0.02, 0.03}, alike[] = {0, 0.5};
+    for (int a = 0; a < 2; a++) {
+        uint64_t state = 23;
+        int found = 0, held = 0, wide = 0;
+        for (int t = 0; t < ids_some_of(16 * 200, 16 * 20); t++) {
+            double values[NIGHTS], step = steps[t % 4], deviation = noises[t / 4 % 4], before = 0;
+            for (int i = -20; i < NIGHTS; i++) {
+                before = alike[a] * before + sqrt(1 - alike[a] * alike[a]) * noise(&state);
+                if (i >= 0) values[i] = (1 + deviation * before) * (i >= 40 ? 1 + step : 1);
+            }
+            struct ids_changes changes = changes_of(values, NIGHTS, NULL);
+            if (changes.count != 1) continue;
+            found++;
+            held += changes.at[0].first <= 40 && changes.at[0].last >= 40;
+            wide += !a && step / deviation >= 5 && changes.at[0].first + 2 < changes.at[0].last;
+        }
+        ck_assert_msg((held + 1) * 1000 >= found * (a ? 980 : 985), "%d: %d of %d", a, held, found);
+        ck_assert_int_le(wide, found / 100);
+    }
+}
+END_TEST
+
+/* Nothing in most nights and some time in others: no night of either kind is out of line. */
+START_TEST(now_and_then) {
+    uint64_t state = 37;
+    double values[NIGHTS];
+    for (int i = 0; i < NIGHTS; i++) values[i] = i % 7 == 3 ? 5 + 0.1 * noise(&state) : 0;
+    struct ids_changes changes = changes_of(values, NIGHTS, NULL);
+    ck_assert(!changes.count && !changes.drifts && !changes.latest);
+}
+END_TEST
+
+/* What the last nights are held against is uncertain too. */
+START_TEST(quiet_last_nights) {
+    static const int counts[] = {6, 7, 12, 20, 60};
+    uint64_t state = 31;
+    int alarms = 0;
+    for (int t = 0; t < ids_some_of(10000, 250); t++) {
+        double values[NIGHTS];
+        int count = counts[t % 5];
+        for (int i = 0; i < count; i++) values[i] = 100 + noise(&state);
+        alarms += changes_of(values, (size_t)count, NULL).latest > 0;
+    }
+    ck_assert_int_le(alarms, 3);
+}
+END_TEST
+
 IDS_RUN_SUITE("change_points", exact_levels, equal_numbers_have_no_change, a_step_in_noise, chance_is_no_change,
-              one_bad_night_is_no_level, the_last_nights, a_slope_is_a_drift, a_level_of_few_nights)
+              one_bad_night_is_no_level, the_last_nights, a_slope_is_a_drift, a_level_of_few_nights, large_steps,
+              a_share_of_other_noise, three_nights_are_a_level, the_range_of_a_place, now_and_then, quiet_last_nights)

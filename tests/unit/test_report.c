@@ -255,14 +255,15 @@ START_TEST(test_values) {
         double value;
         const char *wanted;
     } reals[] = {
-        {IDS_UNIT_RATIO, 0, "0.0 %"},           {IDS_UNIT_RATIO, 0.713, "71.3 %"},
-        {IDS_UNIT_RATIO, 1, "100.0 %"},         {IDS_UNIT_RATIO, 1e-6, "<0.1 %"},
-        {IDS_UNIT_RATIO, 0.99999, ">99.9 %"},   {IDS_UNIT_RATIO, 1.5, "150.0 %"},
-        {IDS_UNIT_RATIO, -0.5, "-50.0 %"},      {IDS_UNIT_RATIO, NAN, "no data"},
-        {IDS_UNIT_RATE, 24.1e9, "24.1 GB/s"},   {IDS_UNIT_RATE, 1.5e12, "1.50 TB/s"},
-        {IDS_UNIT_RATE, 12, "12 B/s"},          {IDS_UNIT_RATE, 120e9, "120 GB/s"},
-        {IDS_UNIT_NUMBER, 0.25, "0.25"},        {IDS_UNIT_NUMBER, 197e12, "1.97e+14"},
-        {IDS_UNIT_NUMBER, INFINITY, "no data"},
+        {IDS_UNIT_RATIO, 0, "0.0 %"},          {IDS_UNIT_RATIO, 0.713, "71.3 %"},
+        {IDS_UNIT_RATIO, 1, "100.0 %"},        {IDS_UNIT_RATIO, 1e-6, "<0.1 %"},
+        {IDS_UNIT_RATIO, -1e-6, ">-0.1 %"},    {IDS_UNIT_RATIO, -0.9999, "<-99.9 %"},
+        {IDS_UNIT_RATIO, -0.25, "-25.0 %"},    {IDS_UNIT_RATIO, 0.99999, ">99.9 %"},
+        {IDS_UNIT_RATIO, 1.5, "150.0 %"},      {IDS_UNIT_RATIO, -0.5, "-50.0 %"},
+        {IDS_UNIT_RATIO, NAN, "no data"},      {IDS_UNIT_RATE, 24.1e9, "24.1 GB/s"},
+        {IDS_UNIT_RATE, 1.5e12, "1.50 TB/s"},  {IDS_UNIT_RATE, 12, "12 B/s"},
+        {IDS_UNIT_RATE, 120e9, "120 GB/s"},    {IDS_UNIT_NUMBER, 0.25, "0.25"},
+        {IDS_UNIT_NUMBER, 197e12, "1.97e+14"}, {IDS_UNIT_NUMBER, INFINITY, "no data"},
     };
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
         expect_value(ids_real_value(reals[i].unit, reals[i].value), reals[i].wanted);
