@@ -259,6 +259,17 @@ def check_statement():
     check("'/a/path' AS \"path\"" in rows.statement('run', 'k'), rows.statement('run', 'k'))
 
 
+def check_reading():
+    """One statement, which only reads."""
+    class Statement:
+        def __init__(self, name):
+            self.type = type('Type', (), {'name': name})
+    for kind in ('SELECT', 'EXPLAIN'):
+        check(lake.only_reads([Statement(kind)]).type.name == kind, kind)
+    for kinds, words in (((), 'there are 0'), (('SELECT', 'SELECT'), 'there are 2'), (('COPY',), 'only read'), (('DROP',), 'only read'), (('SET',), 'only read')):
+        refused(words, lake.only_reads, [Statement(kind) for kind in kinds])
+
+
 def check_others(scratch):
     """What fails in any way is named, and the runs beside it are added."""
     before = lake.add_run, lake.runs_of
@@ -287,6 +298,7 @@ def main():
         check_output(scratch)
         check_scratch(scratch)
         check_statement()
+        check_reading()
         check_others(scratch)
     keys = {lake.key_of(name, source) for name, source in (('a', '/x'), ('a', '/y'), ('b', '/x'), ('a', '/x'))}
     check(len(keys) == 3, 'keys', keys)

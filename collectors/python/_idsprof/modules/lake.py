@@ -664,8 +664,63 @@ def connect(folder, run=None):
     """A connection of DuckDB with the views of idsprof-schema(5) over the lake, or over one run of it, or a list of them."""
     connection = _duckdb().connect()
     connection.execute('SET enable_progress_bar = false')
-    connection.execute(Lake(folder).views(run))
+    try:
+        connection.execute(Lake(folder).views(run))
+    except _duckdb().Error as error:
+        raise Damaged("'%s': %s" % (folder, str(error).strip())) from None
     return connection
+
+
+class Damaged(Error):
+    """DuckDB failed at the rows, not at the statement."""
+
+
+def damaged(folder, runs):
+    """Those of the runs of which a file cannot be read whole."""
+    return {run for run in runs for table in sorted(Lake(folder).tables()['tables'])
+            for path in glob.glob(os.path.join(glob.escape(folder), table, 'run=' + run, 'host=*', '*.parquet')) if not _is_whole(path)}
+
+
+def _is_whole(path):
+    with _duckdb().connect() as connection:     # its own, because some damage ends one
+        try:
+            source = 'read_parquet(%s, hive_partitioning = false)' % _literal(_unmagic(path))
+            connection.execute('SELECT sum(hash(rows)) FROM %s AS rows' % source).fetchall()
+            return True
+        except _duckdb().Error:
+            return False
+
+
+def only_reads(statements):
+    """The one statement, as DuckDB parsed it."""
+    if len(statements) != 1:
+        raise Error('expected one statement, and there are %d' % len(statements))
+    if statements[0].type.name not in ('SELECT', 'EXPLAIN'):
+        raise Error('a statement can only read: SELECT, WITH, DESCRIBE, SUMMARIZE or EXPLAIN')
+    return statements[0]
+
+
+def ask(connection, sql, folder):
+    """The names of columns, and the rows, of one statement that only reads, and nothing outside the lake."""
+    try:
+        statements = connection.extract_statements(sql)
+    except _duckdb().Error as error:
+        raise Error(str(error).strip()) from None
+    statement = only_reads(statements)
+    try:
+        for setting in ("allowed_directories = [%s]" % _literal(folder + '/'), 'enable_external_access = false', 'lock_configuration = true'):
+            connection.execute('SET ' + setting)
+        answer = connection.execute(statement)
+        return [column[0] for column in answer.description or ()], answer.fetchall()
+    except _duckdb().Error as error:
+        kind = Damaged if isinstance(error, _of_files()) else Error
+        raise kind(str(error).strip()) from None
+
+
+def _of_files():
+    """What DuckDB raises, among others, where a file is not whole."""
+    duckdb = _duckdb()
+    return duckdb.IOException, duckdb.InvalidInputException, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException
 
 
 # --- the command -------------------------------------------------------------------------------------------------------
