@@ -302,6 +302,11 @@ def check_incomplete():
     for _ in range(2):                      # read, and kept
         done = command('query', folder, "SELECT text FROM diag WHERE id = 'run.unreadable'", '--json', expect=2)
         check(json.loads(done.stdout) == [{'text': "'%s': the file is empty" % url}] and url + ': the file is empty' in done.stderr, done)
+    os.mkfifo(folder / 'y/run/plugins/profile/2026_11_25_00_00_00/pipe.xplane.pb')
+    for _ in range(2):
+        done = command('query', folder / 'y', 'SELECT name FROM hosts ORDER BY name', '--json', expect=2)
+        check(len(json.loads(done.stdout)) == 3 and 'pipe.xplane.pb: no file, but a FIFO' in done.stderr, 'a FIFO among hosts', done)
+    os.unlink(folder / 'y/run/plugins/profile/2026_11_25_00_00_00/pipe.xplane.pb')
     parts = ROOT / 'parts'
     for name in ('y', 'z'):
         (parts / name).mkdir(parents=True)

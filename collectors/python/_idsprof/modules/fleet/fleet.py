@@ -227,7 +227,8 @@ class Fleet:
                 return
             self.read += len(job['files'])
             added[job['key']] = answer.made.decode()
-            self.store.put(job['key'], ROWS, json.dumps({'run': added[job['key']], 'lacks': answer.lacks}).encode())
+            if not answer.passes:
+                self.store.put(job['key'], ROWS, json.dumps({'run': added[job['key']], 'lacks': answer.lacks}).encode())
             self._lack(answer.lacks)
 
         if jobs:
@@ -253,7 +254,7 @@ class Fleet:
                 if not damaged:
                     raise
                 for key in (key for key, run in added.items() if run in damaged):
-                    self.store.forget(key, ROWS)
+                    self.store.forget(key, ROWS)        # one that was not kept is made again anyway
 
     def lake(self, folder=None):
         """A connection of DuckDB with the views of idsprof-schema(5) over the runs. folder: where their rows are, which all workers see."""

@@ -24,10 +24,14 @@ class Answer:
     again: bool = False
     is_other: bool = False      # whole, but no profile
     lacks: tuple = ()           # (URL, why): files of a run that could not be read, beside those that could
+    passes: bool = False        # some of `lacks` may be there the next time
 
     @property
     def ok(self):
         return self.made is not None or self.is_other
+
+
+GONE = 'it was listed, and is not there any more'
 
 
 class Changed(Exception):
@@ -117,27 +121,38 @@ def _lacking(database, job):
     return tuple(lacks)
 
 
+def _brought(url, size, scratch):
+    """A file where the import looks for it."""
+    if not is_local(url):
+        _copied(url, size, scratch)
+        return
+    check_size(url, size)
+    place = os.path.join(scratch, url.lstrip('/'))
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    os.symlink(url, place)
+
+
 def _rows(job, scratch):
     """A run whole: what its hosts did is told apart by each other, so it is imported by one worker."""
+    absent = []
     for url, size in job['files']:
-        if not is_local(url):
-            _copied(url, size, scratch)
-            continue
         try:
-            check_size(url, size)
-        except Error as error:
-            return Answer(job['key'], why="'%s': %s" % (url, error))
-        place = os.path.join(scratch, url.lstrip('/'))
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        os.symlink(url, place)
+            _brought(url, size, scratch)
+        except FileNotFoundError:
+            absent.append((url, GONE))
+        except (Error, PermissionError) as error:
+            absent.append((url, reason(error)))
+    if len(absent) == len(job['files']):
+        return Answer(job['key'], why="'%s': %s" % absent[0])
     run = job['url'].lstrip('/') if is_local(job['url']) else _place(job['url'])
     database = os.path.join(scratch, '.run.db')
     status, _, words = program.run(['import', run, '-o', database, '--quiet', '--force'], folder=scratch)
     if status:
         return Answer(job['key'], why=re.sub("'(.*?)'", lambda found: "'%s'" % _url_of(found[1], job), lake.said(words, run)), again=status < 0)
-    lacks = _lacking(database, job)
+    lacks = (*absent, *_lacking(database, job))
     try:
-        return Answer(job['key'], made=lake.add_database(database, job['lake'], job['url'], job['url'])[0].encode(), lacks=lacks)
+        return Answer(job['key'], made=lake.add_database(database, job['lake'], job['url'], job['url'])[0].encode(), lacks=lacks,
+                      passes=bool(absent))
     except lake.Error as error:
         return Answer(job['key'], why=str(error))
 
@@ -149,7 +164,7 @@ def _do(function, job):
         with tempfile.TemporaryDirectory(prefix='idsprof-fleet-', dir=job.get('scratch')) as scratch:
             return function(job, scratch)
     except FileNotFoundError:
-        return Answer(job['key'], why='it was listed, and is not there any more')
+        return Answer(job['key'], why=GONE)
     except PermissionError as error:
         return Answer(job['key'], why=reason(error))
     except Error as error:
