@@ -144,6 +144,44 @@ int ids_manual_schema(const char *database, FILE *out, struct ids_error *err) {
                          "Times count from the run's first activity on a device.\n",
                          "type = 'table' AND name LIKE 'report@_%' ESCAPE '@' AND name <> 'report_table'", err);
     if (!code)
+        fputs(".Sh IN A LAKE\n"
+              ".Ql python \\-m idsprof.lake\n"
+              "writes the views, the tables of the report and\n"
+              ".Va run , property , metric , advice , diag\n"
+              "and\n"
+              ".Va account\n"
+              "as Parquet.\n"
+              "The column\n"
+              ".Va run\n"
+              "is there the key of a run, and each view has\n"
+              ".Va run\n"
+              "and\n"
+              ".Va host .\n"
+              "The column\n"
+              ".Va value\n"
+              "of\n"
+              ".Va stats , counter_stats , counters , metric\n"
+              "and\n"
+              ".Va property\n"
+              "is text.\n"
+              ".Pp\n"
+              "All text is UTF-8 without NUL.\n"
+              "A value of the type bytes, and text that is anything else, is written as DuckDB\n"
+              "prints a BLOB: printable ASCII as it is, and other bytes, quotes and backslashes\n"
+              "as\n"
+              ".Ql \\exHH .\n"
+              "In DuckDB\n"
+              ".Ql CAST(value AS BLOB)\n"
+              "gives the bytes of such a value back; in SQLite it is a blob.\n"
+              "A name of a host that takes more than 200 bytes in a URL is cut in\n"
+              ".Va host ,\n"
+              "and ends with\n"
+              ".Ql ~\n"
+              "and eight digits;\n"
+              ".Va hosts.name\n"
+              "has it whole.\n",
+              out);
+    if (!code)
         fputs(".Sh SEE ALSO\n.Xr idsprof 1 ,\n.Xr idsprof-import 1 ,\n.Xr idsprof-query 1 ,\n.Xr sqlite3 1 ,\n"
               ".Xr idsprof-metrics 7\n",
               out);

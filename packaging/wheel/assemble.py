@@ -29,14 +29,14 @@ Requires-Dist: pandas; extra == 'pandas'
 Provides-Extra: arrow
 Requires-Dist: pyarrow; extra == 'arrow'
 Provides-Extra: lake
-Requires-Dist: duckdb; extra == 'lake'
+Requires-Dist: duckdb>=1.3; extra == 'lake'
 Requires-Dist: duckdb-extension-sqlite-scanner; extra == 'lake'
 Provides-Extra: fleet
 Requires-Dist: dask; extra == 'fleet'
 Requires-Dist: distributed; extra == 'fleet'
 Requires-Dist: fsspec; extra == 'fleet'
 Requires-Dist: aiohttp; extra == 'fleet'
-Requires-Dist: duckdb; extra == 'fleet'
+Requires-Dist: duckdb>=1.3; extra == 'fleet'
 Requires-Dist: duckdb-extension-sqlite-scanner; extra == 'fleet'
 Provides-Extra: s3
 Requires-Dist: s3fs; extra == 's3'

@@ -11,6 +11,8 @@ import os
 import re
 import shutil
 import signal
+import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -18,7 +20,8 @@ import threading
 HOOK = os.path.join(os.environ['IDS_BUILD_DIR'], 'lib', 'idsprof', 'python')
 IDSPROF, TMPDIR = os.environ['IDSPROF'], os.environ['TMPDIR']
 sys.path.insert(0, HOOK)
-from idsprof.fleet import ending, engine, files, program, store, summary, text, work  # noqa: E402
+from idsprof import lake  # noqa: E402
+from idsprof.fleet import ending, engine, files, fleet, program, store, summary, text, work  # noqa: E402
 
 failures = []
 
@@ -33,17 +36,19 @@ def check(ok, *message):
 
 class Bucket:
     """Stands for a file system of fsspec."""
-    protocol = 's3'
+
+    def __init__(self, url):
+        self.protocol = url.split('://')[0]
 
     def unstrip_protocol(self, name):
-        return 's3://' + name
+        return self.protocol + '://' + name
 
 
 def find(listings):
     """What find() gives for {URL: (base, names)}."""
     def listed(url):
         base, names, is_named = listings[url]
-        return Bucket(), base, [{'name': name, 'size': 5, 'ETag': 'x', 'type': 'file'} for name in names], is_named
+        return Bucket(url), base, [{'name': name, 'size': 5, 'ETag': 'x', 'type': 'file'} for name in names], is_named
     before, files._listed = files._listed, listed
     try:
         return files.find(listings)
@@ -74,12 +79,21 @@ def check_names():
     check([one.name for one in odd.runs] == ['x', 'N[1] *?'], 'names with characters of patterns', odd.runs)
     named = find({'s3://b/any.bin': ('b', ['b/any.bin'], True)})
     check([one.url for one in named.runs] == ['s3://b/any.bin'], 'a file that is named', named)
+    encoded = 'http://h/a%20b%5B1%5D/n%2525/plugins/profile/t/h%23.xplane.pb'
+    web = find({'http://h/': ('http://h', [encoded, 'http://h/plain/h.xplane.pb', 'http://h/x%2Fy.xplane.pb'], False)})
+    check({one.name: one.url for one in web.runs} == {'n%25': encoded.rsplit('/', 1)[0], 'plain': 'http://h/plain'}, 'names of URLs', web.runs)
+    check([url for url, _ in web.passed] == ['http://h/x%2Fy.xplane.pb'], 'a name that is a path', web.passed)
+    of_url, chosen = fleet.Fleet.__new__(fleet.Fleet), 'a b[1]/n%25/plugins/profile/t'
+    of_url.found = web
+    check(of_url.choose(chosen) is of_url.choose('n%25') and of_url.choose(encoded.rsplit('/', 1)[0]), 'the plain name')
+    parts = find({'s3://b/p': ('b/p', ['b/p/1/a.idspart', 'b/p/1/b.xplane.pb.idspart', 'b/p/2/a.idspart'], False)})
+    check(sorted((one.url, len(one.files)) for one in parts.runs) == [('s3://b/p/1', 2), ('s3://b/p/2', 1)], 'partials', parts)
     nothing = find({'s3://b/none': ('b/none', [], False)})
     check(not nothing.runs and 'looked for' in nothing.failed[0][1], nothing)
     os.makedirs(os.path.join(TMPDIR, 'empty'))
     said = subprocess.run([IDSPROF, 'list', os.path.join(TMPDIR, 'empty')], capture_output=True, text=True).stderr
     wanted = {'*' + ending for ending in files.ENDINGS}
-    looked = set(re.findall(r'\*\.[a-z.]+', said)) - {'*.idspart'}
+    looked = set(re.findall(r'\*\.[a-z.]+', said))
     check(looked and all(any(one.endswith(ending[1:]) for ending in wanted) for one in looked) and wanted <= looked, 'endings', looked)
 
 
@@ -122,6 +136,109 @@ def check_store():
         check(False, 'what cannot be kept is not said')
     except store.Error as error:
         check(place in str(error) and '--cache' in str(error) and not second.has(key, 'report'), 'what cannot be kept', error)
+
+
+# --- what the program says, and rows ------------------------------------------------------------------------------------
+
+def check_named():
+    """Places of partials are URLs, and what stands for a file that cannot be read says why."""
+    laid, lacks = [('/t/s/b_run', 's3://n/b"run'), ('/t/s', 's3://n')], [('/t/s/b_run/00001-lacks.idspart', 's3://n/b/h1.xplane.pb', 'it says "no"')]
+    said = "in /t/s/b_run and /t/s: '/t/s/b_run/00001-lacks.idspart': the\n  file is empty (and '/t/s/b_run/h.idspart': the file is empty)"
+    want = "in s3://n/b\"run and s3://n: 'h1.xplane.pb': could\n  not be read (and 's3://n/b\"run/h.idspart': the file is empty)"
+    check(fleet._named(said, laid, lacks, False) == want, fleet._named(said, laid, lacks, False))
+    said = json.dumps({'path': '/t/s/b_run', 'text': "'/t/s/b_run/00001-lacks.idspart': the file is empty"})
+    want = {'path': 's3://n/b"run', 'text': "'s3://n/b/h1.xplane.pb': it says \"no\""}
+    check(json.loads(fleet._named(said, laid, lacks, True)) == want, fleet._named(said, laid, lacks, True))
+    before = fleet.ask
+    try:
+        fleet.ask = lambda *_: (0, '{"program": {"name":"idsprof"}, "run": {"name": "b_run"}, "of": {"name": "b_run"}}', '')
+        output = json.loads(fleet.report_of(None, files.Run('b/run', 's3://n/b/run', [], []), ['--json'])[1])
+        check(output == {'program': {'name': 'idsprof'}, 'run': {'name': 'b/run'}, 'of': {'name': 'b_run'}}, 'the name in JSON', output)
+        fleet.ask = lambda *_: (0, 'b_run \u00b7 1 host', '')
+        check(fleet.report_of(None, files.Run('b/run', 's3://n/b/run', [], []), [])[1] == 'b/run \u00b7 1 host', 'the name')
+    finally:
+        fleet.ask = before
+
+
+def check_laid():
+    """What cannot be read is an empty partial beside the others, also where a run has none that can."""
+    one, place = fleet.Fleet.__new__(fleet.Fleet), os.path.join(TMPDIR, 'laid')
+    of = [[files.File('/r%d/h%d' % (run, host), 5, '', False) for host in range(2)] for run in range(2)]
+    runs = [files.Run('r%d' % number, '/r%d' % number, those, []) for number, those in enumerate(of)]
+    one.failures, one.bad = [('/r0/h1', 'empty'), ('/r1/h0', 'no'), ('/r1/h1', 'no')], {'/r0/h1', '/r1/h0', '/r1/h1'}
+    one.make_parts, one._keys = lambda runs: None, lambda runs: [[file.url for file in run.files] for run in runs]
+    one._fetch = lambda keys, place: len(keys)
+    laid, lacks = one.lay_out(runs, place)
+    check([place[len(TMPDIR):] for place, _ in laid] == ['/laid/r0', '/laid/r1'], laid)
+    check([lack[1:] for lack in lacks] == one.failures and all(os.path.getsize(lack[0]) == 0 for lack in lacks), lacks)
+    one.bad.add('/r0/h0')
+    try:
+        one.lay_out(runs, place)
+        check(False, 'nothing could be read, and it goes on')
+    except fleet.Error as error:
+        check('no run could be read there' in str(error), error)
+
+
+def check_lacking():
+    """Files that an import could not read are named by their URLs, also in the rows."""
+    database = os.path.join(TMPDIR, 'lacking.db')
+    with sqlite3.connect(database) as opened:
+        opened.execute('CREATE TABLE diag(id, text)')
+        opened.executemany('INSERT INTO diag VALUES (?, ?)', [('run.unreadable', "'runs/b/h1.pb': the file is empty"), ('xplane.truncated', 'cut'),
+                                                              ('run.unreadable', "'bucket/b/h2.pb': it's \nno profile")])
+    job = {'url': '/runs/b', 'files': [('/runs/b/h1.pb', 1), ('s3://bucket/b/h2.pb', None)]}
+    want = [('/runs/b/h1.pb', 'the file is empty'), ('s3://bucket/b/h2.pb', "it's \nno profile")]
+    got = list(work._lacking(database, job))
+    with sqlite3.connect(database) as opened:
+        texts = [row[0] for row in opened.execute('SELECT text FROM diag')]
+    check(got == want and texts[0] == "'/runs/b/h1.pb': the file is empty" and texts[1] == 'cut', got, texts)
+
+
+def check_damaged():
+    """Rows that cannot be read are made again, once; what is kept of a run says which files it lacks."""
+    one, asked, kept = fleet.Fleet.__new__(fleet.Fleet), [], {}
+    one.found, one.failures, one.read = files.Found(runs=[files.Run('a', '/a', [], []), files.Run('b', '/b', [], [])]), [], 0
+
+    class Kept:
+        is_local, folder, url = True, TMPDIR, TMPDIR
+        get = staticmethod(lambda key, kind: kept.get(key))
+        put = staticmethod(lambda key, kind, content: kept.__setitem__(key, content))
+        forget = staticmethod(lambda key, kind: kept.pop(key))
+
+    class Lake:
+        def __init__(self, _):
+            pass
+
+        def runs(self):
+            return ['lake-/a', 'lake-/b']
+
+    def connect(_, runs):
+        if any(url == '/b' for url in asked) and asked.count('/b') == 1:
+            raise lake.Damaged('planted')
+        return runs
+
+    def work_on(function, what, jobs, take):
+        for job in jobs:
+            asked.append(job['url'])
+            take(job, work.Answer(job['key'], made=b'lake-' + job['url'].encode(), lacks=(('/b/h', 'empty'),) if job['url'] == '/b' else ()))
+    before = lake.Lake, lake.connect, getattr(lake, 'damaged', None)
+    lake.Lake, lake.connect, lake.damaged = Lake, connect, lambda _, runs: {'lake-/b'}
+    one.store, one._work, one._keys = Kept, work_on, lambda runs: [['key of ' + run.name] for run in runs]
+    try:
+        check(sorted(one.lake()) == ['lake-/a', 'lake-/b'] and asked == ['/a', '/b', '/b'], 'damaged rows', asked)
+        check(one.failures == [('/b/h', 'empty')], 'what a run lacks', one.failures)
+        one.failures = []
+        check(sorted(one.lake()) == ['lake-/a', 'lake-/b'] and len(asked) == 3, 'a second look', asked)
+        check(one.failures == [('/b/h', 'empty')], 'what a kept run lacks', one.failures)
+        asked[:] = ['/b']
+        lake.damaged = lambda _, runs: set()
+        try:
+            one.lake()
+            check(False, 'an error of another kind is passed over')
+        except lake.Damaged:
+            pass
+    finally:
+        lake.Lake, lake.connect, lake.damaged = before
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------
@@ -194,6 +311,12 @@ def check_text(reports):
     printed = text.report(told, 120, top=5)
     check(all(len(line) <= 120 for line in printed.splitlines() if not line.startswith('  late')), 'wider than the terminal')
     check('\x1b' not in text.report(told, 120), 'a name steers the terminal')
+    for width in (40, 57, 80, 120):
+        long = [line for line in text.report(told, width).splitlines() if len(line) > width]
+        check(not long, 'wider than', width, long)
+        check(max(map(len, text.runs_table(told['runs'], width) + text.accounts_table(told['accounts'], width, True))) <= width, 'tables', width)
+        check('comm.wait' in text.report(told, width) and 'run_38' in text.report(told, width), 'cut too much', width)
+    check([text.terminal_width(asked) for asked in (1, 39, 41, 300)] == [40, 40, 41, 300], 'widths')
     check('late: a step takes 130.0 ms, 1.29 x the median of the 40 other runs like it (101.0 ms)' in printed, printed[:900])
     check('comm.wait grew most, by 28.00 ms a step: comm.wait culprit' in printed, printed[:900])
     check('37 more with --top 0' in printed, printed)
@@ -284,6 +407,31 @@ def check_engine():
         return work.Answer(job['key'], why='planted', again=job['key'] == 'a')
     answers, _ = run_jobs('ab', fails)
     check(tries.count('a') == 3 and tries.count('b') == 1 and answers['a'].why == 'planted', 'tries', tries)
+
+
+def check_addresses():
+    """What is no address of a scheduler is said at once; no client is made where nobody listens, or something else."""
+    for address, place in (('tcp://head:8786', ('head', 8786)), ('10.0.0.1:1', ('10.0.0.1', 1)), ('tls://[::1]:65535', ('::1', 65535)),
+                           ('ws://h:80/x', ('h', 80)), ('inproc://a/1/2', None)):
+        check(engine.check_address(address) == place, address, engine.check_address(address))
+    for address in ('foo', 'http://h:80', 'tcp://h', 'tcp://h:0', 'tcp://h:65536', 'tcp://:8786', 'tcp://a b:1', '', 'tcp:h:1', '/tmp/s.json'):
+        try:
+            engine.check_address(address)
+            check(False, 'an address', address)
+        except engine.Error as error:
+            check('tcp://head:8786' in str(error), error)
+    with socket.create_server(('127.0.0.1', 0)) as silent:
+        closed = socket.create_server(('127.0.0.1', 0))
+        ports = [silent.getsockname()[1], closed.getsockname()[1]]
+        closed.close()
+        before, engine.SECONDS = engine.SECONDS, 0.2
+        for port in ports:
+            try:
+                engine._connected(None, 'tcp://127.0.0.1:%d' % port)
+                check(False, 'a scheduler', port)
+            except engine.Error as error:
+                check('no scheduler of Dask answers' in str(error), error)
+        engine.SECONDS = before
 
 
 def check_command():
@@ -385,6 +533,11 @@ def main():
     check_names()
     check_places()
     check_store()
+    check_named()
+    check_laid()
+    check_lacking()
+    check_damaged()
+    check_addresses()
     reports = check_slow()
     check_fleet()
     check_text(reports)

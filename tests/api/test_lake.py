@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 
 HOOK = os.path.join(os.environ['IDS_BUILD_DIR'], 'lib', 'idsprof', 'python')
 sys.path.insert(0, HOOK)
@@ -26,7 +27,7 @@ def check(ok, *message):
         print('FAIL:', *message)
 
 
-def write(folder, key, text, tables, schema=7):
+def write(folder, key, text, tables, schema=7, recording=None):
     """What a writer does, with a file for the rows of each table."""
     opened = lake.Lake(folder)
     opened.make()
@@ -36,7 +37,7 @@ def write(folder, key, text, tables, schema=7):
             os.makedirs(place)
             with open(os.path.join(place, 'part_0.parquet'), 'w') as file:
                 file.write(text)
-        opened.commit(staged, key, schema, {table: COLUMNS for table in ('events', 'ops', 'diag', 'run')})
+        opened.commit(staged, key, schema, {table: COLUMNS for table in ('events', 'ops', 'diag', 'run')}, recording)
 
 
 def state(folder):
@@ -165,6 +166,126 @@ def check_words(scratch):
         check('nowhere' in str(error) and 'said nothing' not in str(error), 'what is not there', error)
 
 
+def recorded(when=1, devices='8 x TPU', **figures):
+    return {'unix_ns': when, 'devices': devices, 'figures': figures or {'steps.mean': 0.5, 'memory': 7}}
+
+
+def check_recordings(scratch):
+    """Another form of the same recording replaces it; what differs in its time, devices or a figure is another one."""
+    folder = os.path.join(scratch, 'recordings')
+    write(folder, 'folder', 'old', ('events', 'ops'), recording=recorded())
+    write(folder, 'file', 'new', ('events', 'run'), recording=recorded(**{'steps.mean': 0.5}))
+    check(state(folder) == expected(file=('new', ('events', 'run'))), 'another form', state(folder))
+    others = {'later': recorded(when=2), 'elsewhere': recorded(devices='4 x TPU'), 'slower': recorded(**{'steps.mean': 0.6, 'memory': 7}),
+              'silent': None, 'silent too': None, 'without figures': recorded(other=1)}
+    for key, recording in others.items():
+        write(folder, key, 'new', ('events', 'run'), recording=recording)
+    check(lake.Lake(folder).runs() == sorted(['file', *others]), 'others', lake.Lake(folder).runs())
+    write(folder, 'later', 'newer', ('events', 'run'))          # it does not say any more when it was made
+    write(folder, 'again', 'new', ('events', 'run'), recording=recorded(when=2))
+    check(lake.Lake(folder).runs() == sorted(['again', 'file', *others]), 'what is known of a run that was replaced', lake.Lake(folder).runs())
+    write(folder, 'packed', 'new', ('events', 'run'), recording=recorded())
+    check(lake.Lake(folder).runs() == sorted(['again', 'packed', *others]), 'a third form', lake.Lake(folder).runs())
+
+
+def check_names(scratch):
+    """Text for every reader, folders of hosts, and paths that are no UTF-8."""
+    for value, want in ((None, None), (b'', ''), ('a "\u00fc"\\'.encode(), 'a "\u00fc"\\'), (b'fus\xffion "1\\', 'fus\\xFFion \\x221\\x5C'),
+                        (b'a\0b', 'a\\x00b'), (b'\xed\xa0\x80', '\\xED\\xA0\\x80')):
+        check(lake.text_of(value) == want, 'text', value, lake.text_of(value))
+    long, wide = 'h' * 300, '\u65e5' * 100
+    folders = {host: lake.host_folder(host) for host in (None, 'NULL', 'null', lake.NO_HOST, 'a/b', 'a=b', long, long + 'x', wide, wide[1:], 'h%2F')}
+    check(folders[None] == 'host=__HIVE_DEFAULT_PARTITION__' and folders['NULL'] == 'host=%4EULL' and folders['null'] == 'host=%6Eull', folders)
+    check(len(set(folders.values())) == len(folders) and max(map(len, folders.values())) <= 255, 'folders', folders)
+    for host in (host for host in folders if host and len(host) < 50):
+        check(urllib.parse.unquote(folders[host][5:]) == host, 'a folder does not say its host', host, folders[host])
+    check(all(urllib.parse.unquote(name, errors='strict') for name in folders.values()), 'cut in a character', folders)
+    names = [os.path.join(scratch, 'bytes', os.fsdecode(name)) for name in (b'r\xfe', b'r\xff')]
+    for name in names:
+        shutil.copytree(os.path.join(os.environ['IDS_SOURCE_DIR'], 'testdata/cpu1_plain'), name)
+    found = lake.runs_of(os.path.dirname(names[0]))
+    check(sorted(path.rpartition('/plugins')[0] for path in found) == names, 'paths that are no UTF-8', found)
+    folder = os.path.join(scratch, 'g*[x]?')
+    write(folder, 'r', 'old', ('events', 'run'))
+    check('/g[*][[]x][?]/events/run=*/host=*' in lake.Lake(folder).views(), lake.Lake(folder).views())
+    for name in ('back\\slash', os.fsdecode(b'no\xfftext')):
+        refused('DuckDB cannot name', lake.Lake(os.path.join(scratch, name)).make)
+    file = os.path.join(scratch, 'file')
+    open(file, 'w').close()
+    refused('is no folder', lake.Lake(file).make)
+
+
+def command(*arguments, **keywords):
+    return subprocess.Popen([sys.executable, '-m', 'idsprof.lake', *arguments], env={**os.environ, 'PYTHONPATH': HOOK}, stderr=subprocess.PIPE,
+                            **keywords)
+
+
+def check_output(scratch):
+    """Who reads no further is no error; a disk that is full is one."""
+    folder = os.path.join(scratch, 'recordings')
+    listed = command('list', folder, stdout=subprocess.PIPE)
+    listed.stdout.close()
+    words = listed.communicate()[1]
+    check(listed.returncode == 0 and words == b'', 'nobody reads', listed.returncode, words)
+    with open('/dev/full', 'w') as full:
+        listed = command('list', folder, stdout=full)
+        words = listed.communicate()[1]
+    check(listed.returncode == 2 and words == b'idsprof: cannot write the output: No space left on device\n', 'a full disk', words)
+
+
+def check_scratch(scratch):
+    """Folders of imports whose process is gone are removed; those of living ones, of others and new ones stay."""
+    whole, tempfile.tempdir = tempfile.tempdir, os.path.join(scratch, 'tmp[1]')
+    os.makedirs(tempfile.tempdir)
+    names = [os.path.join(tempfile.tempdir, lake.SCRATCH + name) for name in ('dead', 'new', 'old')]
+    for name in names:
+        os.makedirs(name)
+    open(os.path.join(names[0], 'alive'), 'w').close()
+    os.utime(names[2], (0, 0))
+    with lake._scratch() as first, lake._scratch() as second:
+        check(sorted(os.listdir(tempfile.tempdir)) == sorted(map(os.path.basename, (first, second, names[1]))), os.listdir(tempfile.tempdir))
+    check(os.listdir(tempfile.tempdir) == [os.path.basename(names[1])], 'left', os.listdir(tempfile.tempdir))
+    tempfile.tempdir = whole
+
+
+def check_statement():
+    """Text goes through lake_text(), values of the type bytes through lake_bytes(); a path that is given stands for the one of the import."""
+    rows = lake._Rows.__new__(lake._Rows)
+    rows.run, rows.named, rows.ends, rows.first = 1, '/a/path', [(7, 'h')], 0
+    rows.stored = {'stats': [('event', 'BIGINT'), ('type', 'VARCHAR'), ('value', 'VARCHAR')], 'run': [('id', 'BIGINT'), ('path', 'VARCHAR')]}
+    asked = rows.statement('stats', 'k')
+    check("WHEN t.type = 'bytes' THEN lake_bytes(CAST(t.\"value\" AS VARCHAR)) ELSE lake_text(CAST(t.\"value\" AS VARCHAR))" in asked, asked)
+    check('lake_text(CAST(t."type" AS VARCHAR))' in asked and "THEN 'h' END AS VARCHAR)) AS host" in asked, asked)
+    check("'/a/path' AS \"path\"" in rows.statement('run', 'k'), rows.statement('run', 'k'))
+
+
+def check_reading():
+    """One statement, which only reads."""
+    class Statement:
+        def __init__(self, name):
+            self.type = type('Type', (), {'name': name})
+    for kind in ('SELECT', 'EXPLAIN'):
+        check(lake.only_reads([Statement(kind)]).type.name == kind, kind)
+    for kinds, words in (((), 'there are 0'), (('SELECT', 'SELECT'), 'there are 2'), (('COPY',), 'only read'), (('DROP',), 'only read'), (('SET',), 'only read')):
+        refused(words, lake.only_reads, [Statement(kind) for kind in kinds])
+
+
+def check_others(scratch):
+    """What fails in any way is named, and the runs beside it are added."""
+    before = lake.add_run, lake.runs_of
+
+    def add_run(path, *_):
+        if path == 'b':
+            b'\xff'.decode()
+        return path
+    lake.add_run, lake.runs_of = add_run, lambda path: [path]
+    try:
+        results = lake.add(['a', 'b', 'c'], os.path.join(scratch, 'others'))
+        check([key for _, key in results if isinstance(key, str)] == ['a', 'c'] and isinstance(results[1][1], lake.Error), results)
+    finally:
+        lake.add_run, lake.runs_of = before
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         check_ends(scratch)
@@ -172,6 +293,13 @@ def main():
         check_versions(scratch)
         check_views(scratch)
         check_words(scratch)
+        check_recordings(scratch)
+        check_names(scratch)
+        check_output(scratch)
+        check_scratch(scratch)
+        check_statement()
+        check_reading()
+        check_others(scratch)
     keys = {lake.key_of(name, source) for name, source in (('a', '/x'), ('a', '/y'), ('b', '/x'), ('a', '/x'))}
     check(len(keys) == 3, 'keys', keys)
     check(lake.key_of('a b/ü=', '/x').rpartition('-')[0] == 'a_b___', lake.key_of('a b/ü=', '/x'))

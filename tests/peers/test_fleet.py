@@ -188,12 +188,13 @@ def check_http(client):
     class Handler(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_):
             served.requests.append((self.command, self.path))
-    place = make(ROOT / 'web', 'run_1', 2)
+    place = make(ROOT / 'web', 'run 1 [x]', 2)
     served = Served(http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(Handler, directory=str(ROOT / 'web'))))
     url = 'http://127.0.0.1:%d/' % served.server.server_address[1]
     found = opened(url, 'cache_d', client)
     report = found.reports()
     check(len(report) == 1 and without_names(report[0][1]) == without_names(direct(place)), 'http', found.failures)
+    check(report[0][0].name == 'run 1 [x]' and found.choose('run 1 [x]') and '%20' in report[0][0].url, 'a name over http', report[0][0])
     asked = [request for request in served.taken() if request[1].endswith('.pb')]
     check(len([request for request in asked if request[0] == 'GET']) <= 2 * 2, 'requests of two files', asked)
     served.server.shutdown()
@@ -253,7 +254,7 @@ def command(*arguments, expect=0):
     environment = {**os.environ, 'PATH': '%s:%s' % (PYTHON.parent, os.environ['PATH'])}
     del environment['PYTHONPATH']
     done = subprocess.run([IDSPROF, 'fleet', *map(str, arguments), '--cache', ROOT / 'cache_e'], capture_output=True, text=True, env=environment)
-    check(done.returncode == expect and 'Traceback' not in done.stderr, arguments, done.returncode, done.stderr[-800:])
+    check(expect in (None, done.returncode) and 'Traceback' not in done.stderr, arguments, done.returncode, done.stderr[-800:])
     return done
 
 
@@ -275,7 +276,76 @@ def check_command(folder):
     done = command('report', folder, ROOT / 'nowhere', expect=2)
     check('nowhere' in done.stderr and 'WORST FIRST' in done.stdout, done)
     done = command('report', 'odd://bucket', expect=2)
-    check(done.stderr.startswith('idsprof: fleet: '), done.stderr)
+    check("no scheme 'odd://'" in done.stderr and 's3://' in done.stderr, done.stderr)
+    check_incomplete()
+    check_query(folder)
+    check_output(folder)
+
+
+def check_incomplete():
+    """A run of which a file cannot be read, and two runs of one name: each command says so, under their names and URLs."""
+    folder = ROOT / 'lacking'
+    for name in ('x/run', 'y/run'):
+        make(folder, name, 3, 1000)
+    place = folder / 'x/run/plugins/profile/2026_11_25_00_00_00'
+    (place / 'host_01.xplane.pb').write_bytes(b'')
+    url = str(place / 'host_01.xplane.pb')
+    done = command('report', folder, '--run', 'x/run', '--json', expect=2)
+    report = json.loads(done.stdout)
+    check(not report['complete'] and (report['run']['name'], report['run']['path']) == ('x/run', str(place)), 'one run', report['run'])
+    check([diag['text'] for diag in report['diag'] if diag['id'] == 'run.unreadable'] == ["'%s': the file is empty" % url], report['diag'])
+    done = command('report', folder, '--run', 'x/run', expect=2)
+    check(done.stdout.startswith("x/run \u00b7 INCOMPLETE: 'host_01.xplane.pb': could not be read") and url in done.stderr, done.stdout[:200])
+    for sides in (('y', 'x'), ('x', 'y')):
+        done = command('diff', *(folder / side for side in sides), expect=None)
+        check('warning  run is cut' in done.stdout and 'host_01.xplane.pb' in done.stdout, 'diff', sides, done.stdout[:600])
+    for _ in range(2):                      # read, and kept
+        done = command('query', folder, "SELECT text FROM diag WHERE id = 'run.unreadable'", '--json', expect=2)
+        check(json.loads(done.stdout) == [{'text': "'%s': the file is empty" % url}] and url + ': the file is empty' in done.stderr, done)
+    os.mkfifo(folder / 'y/run/plugins/profile/2026_11_25_00_00_00/pipe.xplane.pb')
+    for _ in range(2):
+        done = command('query', folder / 'y', 'SELECT name FROM hosts ORDER BY name', '--json', expect=2)
+        check(len(json.loads(done.stdout)) == 3 and 'pipe.xplane.pb: no file, but a FIFO' in done.stderr, 'a FIFO among hosts', done)
+    os.unlink(folder / 'y/run/plugins/profile/2026_11_25_00_00_00/pipe.xplane.pb')
+    parts = ROOT / 'parts'
+    for name in ('y', 'z'):
+        (parts / name).mkdir(parents=True)
+    for file in (folder / 'y/run/plugins/profile/2026_11_25_00_00_00').iterdir():
+        subprocess.run([IDSPROF, 'partial', file, '-o', parts / 'y' / (file.name + '.idspart')], check=True)
+    (parts / 'z' / 'bad.idspart').write_bytes(b'no partial')
+    done = command('report', parts, '--json', expect=2)
+    rows = json.loads(done.stdout)['runs']
+    got = [(row['name'], row['hosts_read'], row['steps']) for row in rows]
+    check(got == [('y', 3, 6)] and 'bad.idspart' in done.stderr, 'partials', got, done.stderr)
+
+
+def check_query(folder):
+    """A statement only reads, and only rows; rows that are damaged are made again."""
+    for sql, word in (('SELECT 1; SELECT 2', 'one statement'), ("COPY (SELECT 1) TO '%s'" % (ROOT / 'evil'), 'can only read'), ('', 'one statement'),
+                      ("SELECT * FROM read_text('/etc/passwd')", 'disabled'), ('DROP VIEW steps', 'can only read'),
+                      ("ATTACH '%s'" % (ROOT / 'evil'), 'can only read')):
+        done = command('query', folder / 'a', sql, expect=2)
+        check(word in done.stderr and done.stdout == '', sql, done)
+    check(not (ROOT / 'evil').exists(), 'a statement wrote a file')
+    command('query', folder / 'a', 'DESCRIBE steps')
+    want = command('query', folder / 'a', 'SELECT * FROM steps').stdout
+    rows = next((ROOT / 'cache_e/lake/steps').glob('run=a-*/host=*/*.parquet'))
+    whole = rows.read_bytes()
+    for damage in (b'nothing', b'', whole[:len(whole) // 2], whole[:4] + bytes(len(whole) - 60) + whole[-56:]):
+        rows.write_bytes(damage)
+        check(command('query', folder / 'a', 'SELECT * FROM steps').stdout == want, 'damaged rows', damage[:20])
+
+
+def check_output(folder):
+    arguments = [IDSPROF, 'fleet', 'report', folder, '--cache', ROOT / 'cache_e']
+    environment = {**os.environ, 'PATH': '%s:%s' % (PYTHON.parent, os.environ['PATH'])}
+    with open('/dev/full', 'w') as full:
+        done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, text=True, env=environment)
+    check(done.returncode == 2 and done.stderr == 'idsprof: fleet: cannot write the output: No space left on device\n', done)
+    for address in ('foo', 'tcp://127.0.0.1:9'):
+        done = subprocess.run([*arguments[:3], ROOT / 'parts/y', '--cache', ROOT / 'cache_f', '--scheduler', address], capture_output=True, text=True,
+                              timeout=60, env=environment)
+        check(done.returncode == 2 and len(done.stderr.splitlines()) == 1 and address in done.stderr, address, done)
 
 
 def main():

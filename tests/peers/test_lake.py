@@ -8,6 +8,7 @@ Environment: IDSPROF, IDS_SOURCE_DIR, IDS_BUILD_DIR, TMPDIR, IDS_CI. DuckDB runs
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -101,6 +102,70 @@ def check_manual(lake, folder, key):
         except Exception as error:
             got = [error]
         check(len(got) == len(want), 'the manual', query, len(want), 'rows, in the lake', len(got), got[:1])
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+def planted(database, path):
+    """A copy in which an op, a host and values are bytes; what is planted is read back from it, as SQLite has it."""
+    with sqlite3.connect(database) as source, sqlite3.connect(path) as target:
+        source.backup(target)
+        op, = target.execute('SELECT min(id) FROM op').fetchone()
+        target.execute("UPDATE op SET name = x'66757300ff6e', scope = CAST(x'656d62e964' AS TEXT) WHERE id = ?", (op,))
+        target.execute("UPDATE host SET name = x'686fff7441'")
+        target.execute("UPDATE device SET host = CAST(x'686fff7441' AS TEXT)")
+        stat, table = next((stat, table) for table in ('event_stat', 'stat_set', 'name_stat') for stat, in target.execute(
+            "SELECT stat FROM %s WHERE typeof(value) = 'text' GROUP BY stat ORDER BY count(*) DESC" % table))
+        target.execute("UPDATE stat SET type = 'bytes' WHERE id = ?", (stat,))
+        for place in ('event_stat', 'stat_set', 'name_stat'):
+            target.execute("UPDATE %s SET value = x'0a0a08021001188080808014' WHERE stat = ?" % place, (stat,))
+    return path
+
+
+def every_text(con, where=''):
+    """Reads each text of each view, as a COPY does: DuckDB refuses what is no UTF-8."""
+    for table, in con.execute('SELECT view_name FROM duckdb_views() WHERE NOT internal').fetchall():
+        con.execute('CREATE OR REPLACE TEMP TABLE copied AS SELECT * FROM "%s" %s' % (table, where))
+
+
+def check_bytes(lake, database, folder):
+    other = planted(database, database + '.bytes')
+    key, = lake.add_database(other, folder, 'bytes')
+    con = lake.connect(folder, key)
+    every_text(con)
+    with sqlite3.connect(other) as opened:
+        for column, table in (('op', 'ops'), ('scope', 'ops'), ('value', "stats WHERE type = 'bytes'"), ('host', 'events'), ('name', 'kernels')):
+            want = sorted((lake.text_of(text), count) for text, count in opened.execute(
+                'SELECT CAST(%s AS BLOB) AS b, count(*) FROM %s GROUP BY b' % (column, table)) if text is not None)
+            got = sorted(con.execute('SELECT %s, count(*) FROM %s GROUP BY 1 HAVING %s IS NOT NULL' % (column, table, column)).fetchall())
+            check(want == got and (column == 'name' or any('\\x' in text for text, _ in got)), column, 'of', table, want[:2], got[:2])
+    lossless = con.execute("SELECT DISTINCT CAST(value AS BLOB) FROM stats WHERE type = 'bytes'").fetchall()
+    check(lossless == [(bytes.fromhex('0a0a08021001188080808014'),)], 'bytes do not come back', lossless)
+    check([row[0] for row in con.execute('SELECT DISTINCT host FROM ledger').fetchall()] == ['ho\\xFFtA'], 'the host of devices')
+
+
+def check_odd_runs(lake, scratch):
+    """A name that is no UTF-8 is read, the runs beside it are added, and the same recording by another path is there once."""
+    source, folder = SOURCE / 'testdata/cpu1_annotated', scratch / 'run=zzz/host=NULL/o*d[d]'
+    odd, name = scratch / 'odd', os.fsdecode(b'p\xffth')
+    for place in (odd / 'bytes', odd / name):
+        shutil.copytree(source, place)
+    for path in (odd / 'bytes').rglob('*.xplane.pb'):
+        path.write_bytes(path.read_bytes().replace(b'dot', b'd\xfft'))
+    done = lake_command('add', folder, odd, scratch / 'nowhere')
+    check(done.returncode == 2 and len(done.stdout.splitlines()) == 2 and 'Traceback' not in done.stderr, 'odd runs', done)
+    con = lake.connect(folder)
+    every_text(con)
+    check(len(con.execute("SELECT DISTINCT name FROM events WHERE name LIKE '%d\\xFFt%'").fetchall()) > 0, 'the name is not shown')
+    found = con.execute('SELECT r.id, h.host, r.path FROM run r JOIN hosts h ON h.run = r.id ORDER BY r.id').fetchall()
+    check([row[0] for row in found] == lake.Lake(folder).runs() and len(found) == 2 and all(row[1] == 'vm' for row in found), 'folders around', found)
+    check(all(row[2].startswith('/') for row in found), 'paths', found)
+    file, database = next(source.rglob('*.xplane.pb')), scratch / 'copy.db'
+    subprocess.run([IDSPROF, 'import', source, '-o', database, '-q'], check=True)
+    for form in (file, database, source, source):
+        done = lake_command('add', folder, form)
+        keys = [key for key, _ in state(lake, folder)]
+        check(done.returncode == 0 and len(keys) == 2 and done.stdout.strip() in keys, 'one recording as', form, keys, done)
 
 
 # --- writers ----------------------------------------------------------------------------------------------------------
@@ -202,6 +267,8 @@ def main():
         files = sum(len(found) for _, _, found in os.walk(folder))
         small = str(scratch / 'small')
         check_replaced(lake, database, small)
+        check_bytes(lake, database, small)
+        check_odd_runs(lake, scratch)
         check_killed(lake, small, SOURCE / 'testdata/cpu1_annotated')
         check_errors(folder, scratch)
         print('%d runs in %d files' % (len(state(lake, folder)), files))

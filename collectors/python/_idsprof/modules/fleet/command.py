@@ -1,13 +1,15 @@
 """The command: `idsprof fleet`, or `python -m idsprof.fleet`."""
 import argparse
+import logging
 import sys
 
 from idsprof import lake
 from idsprof.fleet import ending, program, text
 from idsprof.fleet.errors import Error
-from idsprof.fleet.fleet import RETRIES, Fleet, ask, compare
+from idsprof.fleet.fleet import RETRIES, Fleet, compare, report_of
 
 VERBS = ('report', 'diff', 'query')
+STORES = ('fsspec', 'gcsfs', 's3fs', 'adlfs', 'aiobotocore', 'botocore', 'aiohttp', 'asyncio', 'google', 'urllib3')
 
 
 def parse(arguments):
@@ -38,9 +40,20 @@ def say(words, below=()):
         print(line, file=sys.stderr)
 
 
+def put(output):
+    with lake.written():
+        sys.stdout.write(output)
+
+
+def put_by(function, *arguments):
+    """What a function writes into a stream, which comes last."""
+    with lake.written():
+        function(*arguments, sys.stdout)
+
+
 def _form(options):
     """As the program writes for people."""
-    return ['--width', str(options.width or text.terminal_width()), *(['--full'] if options.full else [])]
+    return ['--width', str(text.terminal_width(options.width)), *(['--full'] if options.full else [])]
 
 
 def fleet_of(options, urls):
@@ -59,19 +72,19 @@ def report(options):
     if options.run:
         run = fleet.choose(options.run)
         form = ['--json'] if options.json else ['--csv'] if options.csv else _form(options)
-        status, output, words = ask('report', [(run.name, run.url, fleet, [run])], form)
-        sys.stdout.write(output)
+        status, output, words = report_of(fleet, run, form)
+        put(output)
         sys.stderr.write(words)
         return end(fleet, options) or status
     summary = fleet.summary()
     if not summary['runs'] and not fleet.failures:
         raise Error('no run there')
     if options.json:
-        sys.stdout.write(text.as_json(summary))
+        put(text.as_json(summary))
     elif options.csv:
-        text.as_csv(summary['runs'], sys.stdout)
+        put_by(text.as_csv, summary['runs'])
     elif summary['runs']:
-        sys.stdout.write(text.report(summary, options.width or text.terminal_width(), options.full, options.top))
+        put(text.report(summary, text.terminal_width(options.width), options.full, options.top))
     return end(fleet, options)
 
 
@@ -81,7 +94,7 @@ def diff(options):
     before, after = (fleet_of(options, [url]) for url in options.operands)
     form = ['--json'] if options.json else ['--csv'] if options.csv else _form(options)
     status, output, words = compare(before, after, [*form, '--top', str(options.top)])
-    sys.stdout.write(output)
+    put(output)
     sys.stderr.write(words)
     return max(end(before, options), end(after, options), status)
 
@@ -90,19 +103,15 @@ def query(options):
     if len(options.operands) < 2:
         raise Error("expected: idsprof fleet query URL... 'SELECT ...'")
     fleet = fleet_of(options, options.operands[:-1])
-    connection = fleet.lake(options.lake)
-    import duckdb
-    try:
-        answer = connection.sql(options.operands[-1])
-        columns, rows = ([], []) if answer is None else (answer.columns, answer.fetchall())
-    except duckdb.Error as error:
-        raise Error(str(error).strip()) from None
-    text.rows(columns, rows, 'json' if options.json else 'csv' if options.csv else 'text', sys.stdout)
+    columns, rows = fleet.query(options.operands[-1], options.lake)
+    put_by(text.rows, columns, rows, 'json' if options.json else 'csv' if options.csv else 'text')
     return end(fleet, options)
 
 
 def main(arguments=None):
     options = parse(arguments)
+    for name in STORES:         # what they log is said in one line of ours
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     ending.listen(lambda: say('stopped; what was read is kept'))
     try:
         return {'report': report, 'diff': diff, 'query': query}[options.verb](options)

@@ -4,6 +4,8 @@ import contextlib
 import functools
 import itertools
 import os
+import re
+import socket
 import sys
 import threading
 import time
@@ -14,6 +16,7 @@ from idsprof.fleet.work import Answer
 
 AT_ONCE = 500           # jobs that Dask knows of: their answers wait in workers' memory
 END_SECONDS = 3         # for what is at work when the command is ended
+SECONDS = 15            # for a scheduler to answer
 
 
 class Progress:
@@ -94,6 +97,35 @@ def run_here(function, jobs, processes, retries, progress, take):
 
 # --- on workers of Dask -------------------------------------------------------------------------------------------------
 
+def check_address(scheduler):
+    """Its host and port; None where it has none. An address of another form is an error."""
+    found = re.fullmatch(r'(?:(tcp|tls|ucx|ucxx|ws|wss)://)?(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):(\d{1,5})(?:/\S*)?', scheduler)
+    if found and 0 < int(found[3]) < 65536:
+        return found[2].strip('[]'), int(found[3])
+    if scheduler.startswith('inproc://'):
+        return None
+    raise Error("'%s' is no address of a scheduler of Dask: give one like tcp://head:8786 (tcp, tls, ucx, ws, wss)" % scheduler)
+
+
+def _greet(place, is_plain):
+    """Raises where nobody listens, or what listens is no Dask, which begins to talk by itself: a client would hang there."""
+    with socket.create_connection(place, timeout=SECONDS) as connection:
+        if is_plain and not connection.recv(1):
+            raise OSError('it ended the connection')
+
+
+def _connected(distributed, scheduler):
+    """A client of the scheduler. Dask would try again for 30 seconds where nobody listens, and a client that fails for 60 more."""
+    place = check_address(scheduler)
+    try:
+        if place:
+            _greet(place, is_plain='://' not in scheduler or scheduler.startswith('tcp://'))
+        opened = distributed.Client(scheduler, timeout=SECONDS, set_as_default=False, asynchronous=False)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise Error("no scheduler of Dask answers at '%s' (%s)" % (scheduler, reason(error))) from None
+    return opened
+
+
 @contextlib.contextmanager
 def client_of(client, scheduler):
     """A client of Dask: the one that is given, or one of the scheduler at an address."""
@@ -101,10 +133,7 @@ def client_of(client, scheduler):
     if client is not None:
         yield client
         return
-    try:
-        opened = distributed.Client(scheduler, timeout='30s', set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise Error("no scheduler of Dask answers at '%s' (%s)" % (scheduler, reason(error))) from None
+    opened = _connected(distributed, scheduler)
     with opened:
         if not opened.scheduler_info()['workers']:
             print("idsprof: fleet: '%s' has no worker yet; waiting for one" % scheduler, file=sys.stderr)

@@ -9,13 +9,14 @@ import gzip
 import json
 import os
 import re
+import urllib.parse
 
 from idsprof import lake
 from idsprof.fleet import program
 from idsprof.fleet.errors import Error, needed, reason
 
-ENDINGS = ('.xplane.pb', '.xplane.pb.gz', '.json', '.json.gz')      # what `idsprof list` looks for (api.fleet holds it against that)
-NAMED = re.compile(r'(?:\.xplane\.pb|(?<!\.pt)\.trace\.json)(?:\.gz)?$')     # of these, the endings that say what a file is
+ENDINGS = ('.xplane.pb', '.xplane.pb.gz', '.json', '.json.gz', '.idspart')  # what `idsprof list` looks for (api.fleet holds it against that)
+NAMED = re.compile(r'(?:(?:\.xplane\.pb|(?<!\.pt)\.trace\.json)(?:\.gz)?|\.idspart)$')     # of these, the endings that say what a file is
 BESIDE = '.memory.prof'     # what lies beside such files and belongs to their run
 ARCHIVE = re.compile(r'\.(?:tar|tgz|txz|tzst|zip|tar\.[a-z0-9]+)$')
 MAGIC = re.compile(r'[*?[]')
@@ -58,8 +59,17 @@ def _entry(fs, info):
     return File(url, info.get('size'), stamp, info['name'].endswith(('.json', '.json.gz')) and not NAMED.search(info['name']))
 
 
+def _protocols(fs):
+    return [fs.protocol] if isinstance(fs.protocol, str) else fs.protocol
+
+
 def _is_local(fs):
-    return 'file' in ([fs.protocol] if isinstance(fs.protocol, str) else fs.protocol)
+    return 'file' in _protocols(fs)
+
+
+def _plain(fs, name):
+    """A name as people write it: over http it is that of a URL."""
+    return urllib.parse.unquote(name) if 'http' in _protocols(fs) else name
 
 
 def _looks_named(path):
@@ -68,7 +78,7 @@ def _looks_named(path):
 
 def _is_file(fs, path):
     """Over http every page has a size, also one that lists a folder."""
-    if 'http' in ([fs.protocol] if isinstance(fs.protocol, str) else fs.protocol):
+    if 'http' in _protocols(fs):
         return _looks_named(path.split('?')[0])
     return fs.isfile(path)
 
@@ -84,9 +94,17 @@ def _below(fs, path):
     return list(found.values())
 
 
+def _check_scheme(url):
+    scheme = url.split('://', 1)[0] if '://' in url and '::' not in url else 'file'
+    if scheme not in needed('fsspec').available_protocols():
+        raise Error("there is no scheme '%s://' (a path, s3://, gs://, http://, https:// or another of fsspec: abfs, hdfs, sftp, webhdfs, ...)" %
+                    scheme)
+
+
 def _listed(url):
     """The folder that names are relative to, and what fsspec says of each file; and whether it is one that was named."""
     core = needed('fsspec.core')
+    _check_scheme(url)
     fs, path = core.url_to_fs(os.path.abspath(url) if '://' not in url and '::' not in url else url)
     if MAGIC.search(path) and not fs.exists(path):
         base = path[:MAGIC.search(path).start()].rsplit('/', 1)[0]
@@ -103,12 +121,12 @@ def _listed(url):
 
 def _is_sound(name):
     """Whether a file of a disk can be called so."""
-    return name not in ('', '.', '..') and '\0' not in name and len(name.encode('utf-8', 'surrogateescape')) <= 255
+    return name not in ('', '.', '..') and '\0' not in name and '/' not in name and len(name.encode('utf-8', 'surrogateescape')) <= 255
 
 
-def _parts(base, name):
+def _parts(fs, base, name):
     """Where a stand-in lies below its folder; None where no file of a disk can be called so."""
-    parts = name.removeprefix(base).removeprefix('/').split('/')
+    parts = [_plain(fs, part) for part in name.removeprefix(base).removeprefix('/').split('/')]
     return parts if all(map(_is_sound, parts)) else None
 
 
@@ -131,7 +149,7 @@ class _StandIns:
 
     def add(self, url, found):
         fs, base, infos, is_named = _listed(url)
-        name = base.rsplit('/', 1)[-1]
+        name = _plain(fs, base.rsplit('/', 1)[-1])
         root = os.path.join(self.scratch, str(len(self.roots)), name if _is_sound(name) else 'root')
         self.roots.append((root, url))
         os.makedirs(root)
@@ -144,7 +162,7 @@ class _StandIns:
                 if ARCHIVE.search(info['name'].lower()):
                     found.passed.append((file.url, 'an archive: unpack it, or name it to idsprof report'))
                 continue
-            parts = _parts(base, info['name'])
+            parts = _parts(fs, base, info['name'])
             try:
                 if parts is None:
                     raise Error('no file of a disk can have this name')
@@ -167,7 +185,7 @@ class _StandIns:
 def _base_url(file, place, folder):
     """The URL of the folder of a run, from that of one of its files."""
     below = os.path.relpath(place, folder)
-    return file.url if below == '.' else file.url[:len(file.url) - len(below)].rstrip('/')
+    return file.url if below == '.' else file.url.rsplit('/', below.count('/') + 1)[0].rstrip('/')
 
 
 def _runs(stand_ins, found):
@@ -191,6 +209,10 @@ def _runs(stand_ins, found):
             found.passed.append((stand_ins.of[passed['path']].url, passed['reason']))
 
 
+def plain_url(url):
+    return urllib.parse.unquote(url) if url.startswith(('http://', 'https://')) else url
+
+
 def _name_apart(runs):
     """Runs of several operands may have one name; then the folders above tell them apart."""
     for depth in range(1, 12):
@@ -198,7 +220,7 @@ def _name_apart(runs):
         if not twice:
             return
         for run in runs:
-            parts = run.url.split('://')[-1].rsplit('/plugins/profile/', 1)[0].rstrip('/').split('/')
+            parts = plain_url(run.url).split('://')[-1].rsplit('/plugins/profile/', 1)[0].rstrip('/').split('/')
             if run.name in twice and len(parts) > depth:
                 run.name = '/'.join(parts[-depth - 1:])
 

@@ -1,8 +1,10 @@
 """The steps of a fleet's report: find, make the partials that are missing, put those of a run together, sum up."""
+import contextlib
 import functools
 import gzip
 import json
 import os
+import re
 import tempfile
 
 from idsprof import lake
@@ -11,14 +13,19 @@ from idsprof.fleet.errors import Error
 from idsprof.fleet.work import add_rows, make_part
 
 RETRIES = 2
+FAILURES_SHOWN = 3      # in an error
 REPORTS_AT_ONCE = 4     # each takes the memory of all partials of a run
 SUFFIX = '.idspart'     # by which the program knows a partial
 PART, REPORT, ROWS = 'part', 'report', 'rows'       # kinds of what is kept
 
 
+def folder_name(name):
+    return name.replace('/', '_')[-100:] or 'run'
+
+
 def _folder_of(folder, name):
     """A new folder for what has this name: programs show it."""
-    base = name.replace('/', '_')[-100:] or 'run'
+    base = folder_name(name)
     for number in range(1, 100000):
         place = os.path.join(folder, base if number == 1 else '%s~%d' % (base, number))
         if not os.path.exists(place):
@@ -35,6 +42,8 @@ class Fleet:
 
     def __init__(self, urls, client=None, scheduler=None, processes=None, cache=None, retries=RETRIES, progress=engine.Progress):
         self.client, self.scheduler, self.processes, self.retries, self.progress = client, scheduler, processes, retries, progress
+        if scheduler:
+            engine.check_address(scheduler)
         self.store = store.Store(cache or store.default())
         urls = [urls] if isinstance(urls, (str, os.PathLike)) else list(urls)
         self.found = files.find([os.fspath(url) for url in urls])
@@ -168,48 +177,92 @@ class Fleet:
     def choose(self, name):
         """The run of a name, or of the end of a URL."""
         for run in self.found.runs:
-            if run.name == name or run.url == name or run.url.endswith('/' + name):
+            if name in (run.name, run.url) or run.url.endswith('/' + name) or files.plain_url(run.url).endswith('/' + name):
                 return run
         raise Error("no run '%s' among %d: idsprof fleet report shows their names" % (name, len(self.found.runs)))
 
     def lay_out(self, runs, folder):
-        """The partials of runs, a folder a run."""
+        """The partials of runs, a folder a run. What cannot be read is an empty one, so that the program says that it lacks. Places of these
+        folders and files, and what they stand for."""
         self.make_parts(runs)
-        laid = [self._fetch(keys, _folder_of(folder, run.name)) for run, keys in
-                ((run, self._good(keys)) for run, keys in zip(runs, self._keys(runs))) if keys]
-        if not any(laid):
+        why, laid, stands_for, fetched = dict(self.failures), [], [], 0
+        for run, keys in zip(runs, self._keys(runs)):
+            place = _folder_of(folder, run.name)
+            fetched += self._fetch(self._good(keys), place)
+            laid.append((place, run))
+            for number, file in enumerate(run.files):
+                if file.url in why:
+                    stands_for.append((os.path.join(place, '%05d-lacks%s' % (number, SUFFIX)), file.url, why[file.url]))
+                    open(stands_for[-1][0], 'wb').close()
+        if not fetched:
             raise Error('no run could be read there: %s' % ', '.join(run.url for run in runs[:3]))
+        return laid, stands_for
 
     # --- rows of runs ---------------------------------------------------------------------------------------------------
 
-    def lake(self, folder=None):
-        """A connection of DuckDB with the views of idsprof-schema(5) over the runs. folder: where their rows are, which all workers see."""
-        if folder is None and not self.store.is_local:
-            raise Error("rows cannot be kept in '%s': name a folder that all workers see with --lake" % self.store.url)
-        folder = os.path.abspath(folder or os.path.join(self.store.folder, 'lake'))
-        there, added, jobs = set(lake.Lake(folder).runs()), [], []
+    def _kept_rows(self, key, there):
+        """The key of a run in the lake, and which of its files it lacks; None where it is not there, or an earlier version kept it."""
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            kept = json.loads(self.store.get(key, ROWS) or b'')
+            if kept['run'] in there:
+                return kept['run'], kept['lacks']
+        return None
+
+    def add_rows(self, folder):
+        """Puts the runs into the lake that are not there yet: {key of what was kept: key of the run}."""
+        there, added, jobs = set(lake.Lake(folder).runs()), {}, []
         for run, keys in zip(self.found.runs, self._keys(self.found.runs)):
             key = store.key_of('rows', os.path.realpath(folder), run.url, *keys)
-            kept = (self.store.get(key, ROWS) or b'').decode()
-            if kept in there:
-                added.append(kept)
+            kept = self._kept_rows(key, there)
+            if kept:
+                added[key] = kept[0]
+                self._lack(kept[1])
             else:
                 jobs.append({'key': key, 'url': run.url, 'lake': folder, 'version': program.version(),
                              'files': [(file.url, file.size) for file in run.files + run.beside]})
 
         def take(job, answer):
             if answer.made is None:
-                self.failures.append((job['url'], answer.why))
+                self._lack([(job['url'], answer.why)])
                 return
             self.read += len(job['files'])
-            self.store.put(job['key'], ROWS, answer.made)
-            added.append(answer.made.decode())
+            added[job['key']] = answer.made.decode()
+            if not answer.passes:
+                self.store.put(job['key'], ROWS, json.dumps({'run': added[job['key']], 'lacks': answer.lacks}).encode())
+            self._lack(answer.lacks)
 
         if jobs:
             self._work(add_rows, 'runs', jobs, take)
-        if not added:
-            raise Error('no run could be read')
-        return lake.connect(folder, added)
+        return added
+
+    def _lack(self, failures):
+        self.failures += [tuple(failure) for failure in failures if tuple(failure) not in self.failures]
+
+    def _open(self, folder, use):
+        """What use() makes of a connection over the runs, and of their folder. Runs with damaged files are made again, once."""
+        if folder is None and not self.store.is_local:
+            raise Error("rows cannot be kept in '%s': name a folder that all workers see with --lake" % self.store.url)
+        folder = os.path.abspath(folder or os.path.join(self.store.folder, 'lake'))
+        for is_again in (False, True):
+            added = self.add_rows(folder)
+            if not added:
+                raise Error('\n'.join(['no run could be read', *('%s: %s' % failure for failure in self.failures[:FAILURES_SHOWN])]))
+            try:
+                return use(lake.connect(folder, list(added.values())), folder)
+            except lake.Damaged:
+                damaged = set() if is_again else lake.damaged(folder, added.values())
+                if not damaged:
+                    raise
+                for key in (key for key, run in added.items() if run in damaged):
+                    self.store.forget(key, ROWS)        # one that was not kept is made again anyway
+
+    def lake(self, folder=None):
+        """A connection of DuckDB with the views of idsprof-schema(5) over the runs. folder: where their rows are, which all workers see."""
+        return self._open(folder, lambda connection, _: connection)
+
+    def query(self, sql, folder=None):
+        """The names of columns, and the rows that one statement gives. It can only read, and only these runs."""
+        return self._open(folder, lambda connection, place: lake.ask(connection, sql, place))
 
 
 def report(urls, **options):
@@ -220,15 +273,37 @@ def report(urls, **options):
 def ask(command, sides, options=()):
     """Runs the program over the partials of runs: its exit status, output and messages. sides: (name, URL, fleet, runs), each one operand."""
     with program.folder() as folder:
-        places = []
-        for name, _, fleet, runs in sides:
+        places, laid, lacks = [], [], []
+        for name, url, fleet, runs in sides:
             places.append(_folder_of(folder, name))
-            fleet.lay_out(runs, places[-1])
+            of_runs, of_files = fleet.lay_out(runs, places[-1])
+            laid += [(place, run.url) for place, run in of_runs] + [(places[-1], url)]
+            lacks += of_files
         status, output, words = program.run([command, '--no-cache', *options, *places])
         output = output.decode('utf-8', 'replace')
-        for place, (_, url, _, _) in zip(places, sides):        # what it suggests shall be of use when the folder is gone
-            output, words = output.replace(place, url), words.replace(place, url)
-        return status, output, words
+        return status, _named(output, laid, lacks, '--json' in options), _named(words, laid, lacks, False)
+
+
+def _named(text, laid, lacks, is_json):
+    """What the program says, with URLs for places here: what it suggests shall be of use when they are gone."""
+    for place, url, why in lacks:
+        if is_json:
+            text = text.replace("'%s': the file is empty" % place, json.dumps("'%s': %s" % (url, why), ensure_ascii=False)[1:-1])
+        text = re.sub(re.escape("'%s':" % place) + r'(\s+)the(\s+)file(\s+)is(\s+)empty',
+                      lambda found: "'%s':%scould%snot%sbe%sread" % (url.rsplit('/', 1)[-1], *found.groups()), text)
+    for place, url in laid:
+        text = text.replace(place, json.dumps(url, ensure_ascii=False)[1:-1] if is_json else url)
+    return text
+
+
+def report_of(fleet, run, options):
+    """`idsprof report` of one run, under its name here: a folder cannot have each."""
+    status, output, words = ask('report', [(run.name, run.url, fleet, [run])], options)
+    shown = folder_name(run.name)
+    if '--json' in options:
+        there, here = ('"name": %s' % json.dumps(name, ensure_ascii=False) for name in (shown, run.name))
+        return status, output.replace(there, here, 1), words
+    return status, run.name + output[len(shown):] if output.startswith(shown + ' ') else output, words
 
 
 def diff(before, after, **options):
@@ -248,6 +323,5 @@ def compare(before, after, options):
 
 def query(urls, sql, lake=None, **options):
     """The rows that a statement gives over all runs, as dicts."""
-    opened = Fleet(urls, **options).lake(lake)
-    answer = opened.sql(sql)
-    return [dict(zip(answer.columns, row)) for row in answer.fetchall()] if answer is not None else []
+    columns, rows = Fleet(urls, **options).query(sql, lake)
+    return [dict(zip(columns, row)) for row in rows]

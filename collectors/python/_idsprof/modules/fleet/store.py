@@ -63,6 +63,9 @@ class Store:
         del self.names[key, kind]
         return None
 
+    def forget(self, key, kind):
+        self.names.pop((key, kind), None)
+
     def put(self, key, kind, content):
         """Whole or not at all: a store of objects does so by itself, on a disk by a rename."""
         self.names[key, kind] = hashlib.sha256(content).hexdigest()[:16]

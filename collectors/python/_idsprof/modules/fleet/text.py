@@ -4,10 +4,12 @@ import json
 import re
 import shutil
 import sys
+import textwrap
 
 FAILURES_SHOWN, ALIKE = 10, 3
 HARMFUL = re.compile('[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')
 NAME_LEAST, CULPRIT_LEAST = 12, 12
+LEAST_WIDTH = 40
 SMALL = 0.001           # of all devices: a smaller account is left out
 OPTIONAL = {1: ('1',), 5: ('-',), 8: ('-', '0.0 %'), 9: ('-', '0 s'), 11: ('-',)}       # columns of runs that say nothing if all rows say this
 
@@ -66,6 +68,25 @@ def table(head, rows, width, flexible):
     return lines
 
 
+def fitted(head, rows, width, flexible, droppable):
+    """As table(); columns that are `droppable`, in this order, go where the lines do not fit otherwise. Columns are known by their heads."""
+    kept = list(range(len(head)))
+    for name in [None, *droppable]:
+        kept = [at for at in kept if head[at] != name]
+        lines = table([head[at] for at in kept], [[row[at] for at in kept] for row in rows], width,
+                      {kept.index(at): flexible[head[at]] for at in kept if head[at] in flexible})
+        if max(map(len, lines)) <= width:
+            break
+    return lines
+
+
+def wrapped(line, width):
+    """The lines of one: what follows stands further in."""
+    indent = line[:len(line) - len(line.lstrip())]
+    return textwrap.wrap(line.lstrip(), width, initial_indent=indent, subsequent_indent=indent + '  ', break_long_words=False,
+                         break_on_hyphens=False) or [line]
+
+
 def _hosts(row):
     return '%d' % row['hosts'] if row['hosts_read'] == row['hosts'] else '%d of %d' % (row['hosts_read'], row['hosts'])
 
@@ -80,8 +101,8 @@ def runs_table(rows, width):
               '-' if row['factor'] is None else '%.2f x' % row['factor'], share(row['utilization']), share(row['idle']), share(row['collectives']),
               time(row['compile']), row['account'] or '-', _culprit(row)] for row in rows]
     said = [at for at in range(len(head)) if at not in OPTIONAL or any(line[at] not in OPTIONAL[at] for line in lines)]
-    return table([head[at] for at in said], [[line[at] for at in said] for line in lines], width,
-                 {said.index(11): CULPRIT_LEAST, 0: NAME_LEAST} if 11 in said else {0: NAME_LEAST})
+    return fitted([head[at] for at in said], [[line[at] for at in said] for line in lines], width, {'culprit': CULPRIT_LEAST, 'run': NAME_LEAST},
+                  ('>compile', '>coll.', '>dev.', '>steps', '>idle', '>hosts', 'culprit', '>usual', '>busy'))
 
 
 def slow_lines(rows):
@@ -109,7 +130,8 @@ def _accounts(accounts, width):
     head = ['account', '>device-hours an hour', '>share', '>runs', 'most in', 'culprit there']
     lines = [[account['account'], '%.2f' % account['devices'], share(account['share']), '%d' % account['runs'], clean(account['most_in'] or '-'),
               _culprit(account)] for account in accounts]
-    return table(head, lines, width, {5: CULPRIT_LEAST, 4: NAME_LEAST})
+    return fitted(head, lines, width, {'culprit there': CULPRIT_LEAST, 'most in': NAME_LEAST, 'account': NAME_LEAST},
+                  ('>runs', 'most in', 'culprit there', '>share'))
 
 
 def advice_lines(advice):
@@ -137,6 +159,7 @@ def failure_lines(failures, full):
 
 def report(summary, width, full=False, top=0):
     rows = summary['runs']
+    width = 10 ** 6 if full else width
     shown = rows[:top] if top else rows
     devices = sum(row['devices'] for row in rows)
     lost = sum((row['lost'] or 0) * row['devices'] for row in rows)
@@ -146,19 +169,19 @@ def report(summary, width, full=False, top=0):
     if slow:
         lines += ['', '  SLOW AGAINST RUNS LIKE THEM', *slow]
     if rows:
-        lines += ['', '  RUNS, WORST FIRST', *runs_table(shown, 10 ** 6 if full else width)]
+        lines += ['', '  RUNS, WORST FIRST', *runs_table(shown, width)]
     if len(shown) < len(rows):
         lines.append('  %d more with --top 0' % (len(rows) - len(shown)))
     cut = [row for row in rows if not row['complete']]
     if cut:
         lines += ['', '  INCOMPLETE', *('  %s: %s' % (clean(row['name']), clean(row['diag'] or 'a file ends early, or is missing')) for row in cut)]
     if summary['accounts']:
-        lines += ['', '  WHERE THE TIME OF ALL DEVICES GOES', *accounts_table(summary['accounts'], 10 ** 6 if full else width, full)]
+        lines += ['', '  WHERE THE TIME OF ALL DEVICES GOES', *accounts_table(summary['accounts'], width, full)]
     if summary['advice']:
         lines += ['', '  WHAT IS SAID FIRST', *advice_lines(summary['advice'])]
     if rows:
         lines += ['', '  idsprof fleet report URL --run NAME says all of one run']
-    return '\n'.join(lines) + '\n'
+    return '\n'.join(part for line in lines for part in ([line] if len(line) <= width else wrapped(line, width))) + '\n'
 
 
 def as_json(summary):
@@ -193,5 +216,6 @@ def rows(columns, found, form, stream):
         stream.write('\n'.join(table(head, [['-' if cell is None else clean(str(cell)) for cell in row] for row in found], 10 ** 6, {})) + '\n')
 
 
-def terminal_width():
-    return max(40, shutil.get_terminal_size((120, 24)).columns) if sys.stdout.isatty() else 120
+def terminal_width(asked=None):
+    """As in the other commands."""
+    return max(LEAST_WIDTH, asked or (shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 120))
