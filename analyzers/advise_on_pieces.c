@@ -8,6 +8,7 @@
 #include "analyzers/library_part.h"
 #include "analyzers/runtime_calls.h"
 #include "lib/analysis/even_work.h"
+#include "lib/analysis/late.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 #include "lib/model/python_frame.h"
@@ -96,15 +97,20 @@ static int is_of_many(const struct ids_adviser *adviser, const struct ids_piece 
     return most_ps < all_ps - all_ps / 4;
 }
 
-/* "rank 1 (steady: it comes last in 8 of 8 steps)" */
+/* "it (steady: rank 1 comes last in 8 of 8 steps)" */
 static const char *say_straggler(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *name) {
+    static const char *const hows[] = {[IDS_LATE_ALONE] = "",
+                                       [IDS_LATE_ALIKE] = ", all its devices alike",
+                                       [IDS_LATE_IN_TURN] = ", its devices in turn"};
     const struct ids_balance *balance = &adviser->balance;
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
     if (balance->straggler == IDS_NONE || !balance->steps) return name;
-    uint32_t last = is_of_many(adviser, piece) ? balance->straggler : piece->device;
-    const char *where =
-        ids_report_text(adviser->report, "%s comes last in %zu of %zu steps", ids_adviser_device(adviser, last),
-                        balance->of_device[last].steps, balance->together);
-    if (is_of_many(adviser, piece))
+    int is_many = is_of_many(adviser, piece);
+    uint32_t last = is_many ? balance->straggler : ids_late_as(ledger, piece->device);
+    const char *where = ids_report_text(adviser->report, "%s comes last in %zu of %zu steps%s",
+                                        ids_adviser_late(adviser, last), balance->of_late[last].steps,
+                                        balance->together, is_many ? "" : hows[ids_late_how(ledger, last)]);
+    if (is_many)
         return ids_report_text(adviser->report, "another one from step to step (%s: %s)",
                                ids_balance_is_steady(balance) ? "most often" : "changing", where);
     int is_steady = last == balance->straggler && ids_balance_is_steady(balance);
@@ -112,15 +118,16 @@ static const char *say_straggler(const struct ids_adviser *adviser, const struct
                            where);
 }
 
-/* How long, at most, another device waits for the deciding one because of this. */
+/* How long, at most, another device waits for the deciding one, or for its host, because of this. */
 static int64_t waited_by_others(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    uint32_t late = ids_late_as(ledger, piece->device);
     int64_t most_ps = 0;
     for (size_t b = 0; b < adviser->analysis->busy_count; b++) {
         int64_t own_ps = 0;
         for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
             const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
-            if (entry->cause == IDS_NONE || entry->awaited != piece->device) continue;
+            if (entry->cause == IDS_NONE || ids_late_as(ledger, entry->awaited) != late) continue;
             enum ids_account account = piece->account == IDS_COMM_WAIT ? IDS_WORK_COMPUTE : piece->account;
             if (ledger->entries[entry->cause].account == account) ids_sum(&own_ps, ledger->shares[s].ps);
         }
@@ -134,13 +141,15 @@ static const char *say_rank(const struct ids_adviser *adviser, const struct ids_
     int waits = piece->account == IDS_COMM_WAIT || waited_ps * 4 > ids_adviser_per_step(adviser, piece->time_ps) ||
                 piece->others_ps * 4 > piece->time_ps;
     if (!waits) return NULL;
-    return is_of_many(adviser, piece) ? "changing ranks" : ids_adviser_device(adviser, piece->device);
+    if (is_of_many(adviser, piece)) return "changing ranks";
+    return piece->account == IDS_COMM_WAIT ? ids_adviser_text(adviser, piece->most->culprit)
+                                           : ids_adviser_late(adviser, piece->device);
 }
 
 static const char *say_more_work(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     if (!has_more_work(adviser, piece)) return "";
     return ids_report_text(adviser->report, "; %s computes %.1f × as long as the others do in the mean",
-                           ids_adviser_device(adviser, piece->device),
+                           ids_adviser_late(adviser, piece->device),
                            ids_adviser_times_its_peers(adviser, piece->device));
 }
 

@@ -736,7 +736,7 @@ static const struct sentence {
       "devices, threads and processes run at once, or give them more cores", NULL, NULL, NULL}},
     {IDS_COMM_WAIT, is_even, "Devices wait for one that takes longer for the same work",
      {"all of them run the same ops of the same shapes, equally often: dividing the work otherwise wins nothing; look "
-      "at what makes that device slower (its clock, heat, memory, links, another program on it)", NULL, NULL, NULL}},
+      "at what makes it slower (its clock, heat, memory, links, another program on it)", NULL, NULL, NULL}},
     {IDS_COMM_WAIT, NULL, "Devices wait for one that has more work than they",
      {"divide the work evenly (shards, padding, stages, experts) and look at what that device alone does", NULL, NULL,
       NULL}},

@@ -158,6 +158,9 @@ static int add_meeting(const struct ids_trace *trace, struct ids_meetings *meeti
         if (guest->end_ps < left_ps) left_ps = guest->end_ps;
     }
     meeting->all_ps = meeting->last_ps < left_ps ? meeting->last_ps : left_ps;
+    uint32_t host = trace->devices[meeting->last_device].host;
+    for (const struct guest *guest = first; guest < first + count; guest++)
+        meeting->of_last_host += trace->devices[guest->device].host == host;
     return 0;
 }
 
