@@ -6,6 +6,7 @@
 #include "analyzers/input_advice.h"
 #include "analyzers/joint_causes.h"
 #include "analyzers/library_part.h"
+#include "analyzers/nearly_late.h"
 #include "analyzers/runtime_calls.h"
 #include "lib/analysis/even_work.h"
 #include "lib/analysis/late.h"
@@ -120,17 +121,9 @@ static const char *say_straggler(const struct ids_adviser *adviser, const struct
 
 /* How long, at most, another device waits for the deciding one, or for its host, because of this. */
 static int64_t waited_by_others(const struct ids_adviser *adviser, const struct ids_piece *piece) {
-    const struct ids_ledger *ledger = &adviser->analysis->ledger;
-    uint32_t late = ids_late_as(ledger, piece->device);
     int64_t most_ps = 0;
     for (size_t b = 0; b < adviser->analysis->busy_count; b++) {
-        int64_t own_ps = 0;
-        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
-            const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
-            if (entry->cause == IDS_NONE || ids_late_as(ledger, entry->awaited) != late) continue;
-            enum ids_account account = piece->account == IDS_COMM_WAIT ? IDS_WORK_COMPUTE : piece->account;
-            if (ledger->entries[entry->cause].account == account) ids_sum(&own_ps, ledger->shares[s].ps);
-        }
+        int64_t own_ps = ids_waits_for_piece(adviser, piece, b);
         if (own_ps > most_ps) most_ps = own_ps;
     }
     return most_ps;
@@ -151,6 +144,13 @@ static const char *say_more_work(const struct ids_adviser *adviser, const struct
     return ids_report_text(adviser->report, "; %s computes %.1f × as long as the others do in the mean",
                            ids_adviser_late(adviser, piece->device),
                            ids_adviser_times_its_peers(adviser, piece->device));
+}
+
+/* Less than the longest wait, which is all that could be won: to divide the same work evenly wins this. */
+static const char *say_mean_wait(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    if (piece->account != IDS_COMM_WAIT) return "";
+    return ids_report_text(adviser->report, "; a device waits %s in the mean",
+                           ids_say_time(adviser, ids_adviser_per_step(adviser, piece->mean_wait_ps)));
 }
 
 static const struct ids_ledger_entry *longest_of(const struct ids_piece *piece) {
@@ -491,14 +491,23 @@ static const char *say_gaps(const struct ids_adviser *adviser, const struct ids_
                : "";
 }
 
+/* "; host001 comes nearly as late: to mend host002 alone saves up to 200.0 us" */
+static const char *say_nearly_late(const struct ids_adviser *adviser, const char *late,
+                                   const struct ids_nearly_late *nearly) {
+    if (!nearly->names) return "";
+    return ids_report_text(adviser->report, "; %s %s nearly as late: to mend %s alone saves up to %s", nearly->names,
+                           nearly->hosts > 1 ? "come" : "comes", late,
+                           ids_say_time(adviser, ids_adviser_per_step(adviser, nearly->alone_ps)));
+}
+
 /* What of it is shown beside how much it is. */
 static const char *say_evidence(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *rank,
-                                int64_t waited_ps, const char *reason) {
+                                int64_t waited_ps, const char *reason, const struct ids_nearly_late *nearly) {
     const struct ids_ledger_entry *most = piece->most;
     int64_t others_ps = ids_adviser_per_step(adviser, piece->others_ps);
     const char *culprit = ids_adviser_text(adviser, most->culprit);
     return ids_report_text(
-        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
+        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
         ids_say_time(adviser, ids_adviser_per_step(adviser, piece->time_ps)), adviser->pieces.steps ? " a step" : "",
         ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps), ids_adviser_whole(adviser, "the step"),
         adviser->analysis->busy_count > 1
@@ -510,8 +519,9 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
                                ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                say_straggler(adviser, piece, rank))
              : "",
-        say_more_work(adviser, piece), say_longest(adviser, piece), say_meanwhile(adviser, longest_of(piece)),
-        say_sampled(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
+        say_nearly_late(adviser, rank, nearly), say_more_work(adviser, piece), say_mean_wait(adviser, piece),
+        say_longest(adviser, piece), say_meanwhile(adviser, longest_of(piece)), say_sampled(adviser, most),
+        is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
         piece->account == IDS_HOST_INPUT ? ids_input_in_words(adviser->report, culprit) : "",
         reason ? "; why again: " : "", reason ? reason : say_core_users(adviser, culprit));
 }
@@ -550,8 +560,15 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
     int64_t waited_ps = ids_adviser_per_step(adviser, waited_by_others(adviser, piece));
     const char *rank = say_rank(adviser, piece, waited_ps);
     if (!words.problem) return;
-    if (rank && piece->account != IDS_COMM_WAIT)
-        where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
+    struct ids_nearly_late nearly = {0};
+    if (rank && !is_of_many(adviser, piece)) nearly = ids_nearly_late_as(adviser, piece);
+    if (rank && piece->account != IDS_COMM_WAIT) {
+        const char *late =
+            nearly.names && nearly.is_of_same
+                ? ids_report_text(adviser->report, "%s%s%s", rank, nearly.hosts > 1 ? ", " : " and ", nearly.names)
+                : rank;
+        where = where ? ids_report_text(adviser->report, "%s, %s", late, where) : late;
+    }
     struct ids_advice advice = {
         .saves_ps = ids_adviser_per_step(adviser, piece->time_ps),
         .chance_ps = ids_adviser_chance(adviser, piece),
@@ -562,7 +579,7 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
         .what =
             ids_report_text(adviser->report, "%s%s - %s%s%s", words.problem, say_who(adviser, piece, where),
                             words.remedy, say_behind(adviser, piece), ids_many_collectives_in_words(adviser, piece)),
-        .evidence = say_evidence(adviser, piece, rank, waited_ps, reason),
+        .evidence = say_evidence(adviser, piece, rank, waited_ps, reason, &nearly),
         .explain = ids_account_id(fetches_mostly(adviser, piece) ? piece->parts[0].account : piece->account)};
     for (size_t p = 0; p < piece->part_count && piece->part_count > 1; p++)
         advice.parts[advice.part_count++] = (struct ids_advice_part){

@@ -738,7 +738,7 @@ static const struct sentence {
      {"all of them run the same ops of the same shapes, equally often: dividing the work otherwise wins nothing; look "
       "at what makes it slower (its clock, heat, memory, links, another program on it)", NULL, NULL, NULL}},
     {IDS_COMM_WAIT, NULL, "Devices wait for one that has more work than they",
-     {"divide the work evenly (shards, padding, stages, experts) and look at what that device alone does", NULL, NULL,
+     {"divide the work evenly (shards, padding, stages, experts) and look at what it alone does", NULL, NULL,
       NULL}},
     {IDS_COPY_H2D, goes_both_ways,
      "Copies run both ways, to the device and to the host, and nothing computes beside them",

@@ -64,7 +64,6 @@ static enum ids_late_how how_late(const struct host *host) {
 int ids_late_make(struct ids_booking *booking) {
     const struct ids_analysis *analysis = booking->analysis;
     struct ids_ledger *ledger = booking->ledger;
-    if (!booking->wait_count) return 0;
     struct awaited *awaited = calloc(analysis->busy_count + 1, sizeof *awaited);
     struct host *hosts = calloc(analysis->trace->host_count + 1, sizeof *hosts);
     ledger->late = calloc(analysis->busy_count + 1, sizeof *ledger->late);

@@ -16,7 +16,7 @@
 struct ids_booking;
 struct ids_wait;
 
-/* Finds ledger->late out of all waits. 0, or -1 when memory ran out. */
+/* Finds ledger->late out of all waits, where there is one. 0, or -1 when memory ran out. */
 int ids_late_make(struct ids_booking *booking);
 
 /* Whether a wait is of those that the ledger's sums have: in a step, or without steps in the window. */

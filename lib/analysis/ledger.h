@@ -169,6 +169,9 @@ struct ids_ledger {
         int64_t ps;
     } * awaited;
     size_t awaited_count, awaited_room;
+    /* By step of the run (at 0 without steps, in the windows): the longest that one device waited for others that
+     * computed for longer. NULL: nobody waited. */
+    int64_t *uneven_ps;
     struct ids_late *late; /* by active device; NULL where nobody waits */
     /* While devices are swept: which collectives of theirs are one. */
     struct ids_meetings meetings;

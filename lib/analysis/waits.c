@@ -83,6 +83,27 @@ static void find_causes(void *context, size_t lot) {
     }
 }
 
+/* What the device that is booked waited in each step for others that computed for longer. */
+struct uneven {
+    int64_t *own_ps; /* by step, as ledger->uneven_ps */
+    size_t count;
+};
+
+static void sum_uneven(const struct ids_booking *booking, const struct ids_wait *wait, uint32_t cause,
+                       struct uneven *uneven) {
+    const struct ids_ledger *ledger = booking->ledger;
+    if (cause == IDS_NONE || ledger->entries[cause].account != IDS_WORK_COMPUTE) return;
+    if (ids_wait_counts(booking, wait))
+        ids_sum(&uneven->own_ps[booking->counts_steps ? wait->step : 0], wait->to_ps - wait->from_ps);
+}
+
+static void end_uneven(struct ids_ledger *ledger, struct uneven *uneven) {
+    for (size_t s = 0; s < uneven->count; s++) {
+        if (uneven->own_ps[s] > ledger->uneven_ps[s]) ledger->uneven_ps[s] = uneven->own_ps[s];
+        uneven->own_ps[s] = 0;
+    }
+}
+
 static int book_wait(struct ids_booking *booking, const struct ids_wait *wait, uint32_t cause, struct ids_error *err) {
     int64_t entry = entry_of_wait(booking, wait, cause);
     struct ids_ledger_interval interval = {.from_ps = wait->from_ps,
@@ -100,18 +121,34 @@ static int book_wait(struct ids_booking *booking, const struct ids_wait *wait, u
     return 0;
 }
 
-int ids_book_waits(struct ids_booking *booking, struct ids_error *err) {
-    struct causes causes = {.booking = booking, .of_wait = malloc((booking->wait_count + 1) * sizeof *causes.of_wait)};
-    if (!causes.of_wait) return ids_no_memory(err);
-    int code = ids_late_make(booking) ? ids_no_memory(err) : 0;
-    ids_parallel((booking->wait_count + WAITS_AT_A_TIME - 1) / WAITS_AT_A_TIME, find_causes, &causes);
+static int book_waits(struct ids_booking *booking, const uint32_t *cause_of_wait, struct uneven *uneven,
+                      struct ids_error *err) {
+    int code = 0;
     for (size_t w = 0; w < booking->wait_count && !code; w++) {
         const struct ids_wait *wait = &booking->waits[w];
-        if (w && wait->device != booking->waits[w - 1].device) code = ids_booking_end_device(booking, err);
+        if (w && wait->device != booking->waits[w - 1].device) {
+            end_uneven(booking->ledger, uneven);
+            code = ids_booking_end_device(booking, err);
+        }
         booking->device = wait->device;
         booking->steps = ids_booking_steps(booking, wait->device);
-        if (!code) code = book_wait(booking, wait, causes.of_wait[w], err);
+        sum_uneven(booking, wait, cause_of_wait[w], uneven);
+        if (!code) code = book_wait(booking, wait, cause_of_wait[w], err);
     }
+    end_uneven(booking->ledger, uneven);
+    return code ? code : ids_booking_end_device(booking, err);
+}
+
+int ids_book_waits(struct ids_booking *booking, struct ids_error *err) {
+    if (!booking->wait_count) return 0;
+    struct causes causes = {.booking = booking, .of_wait = malloc((booking->wait_count + 1) * sizeof *causes.of_wait)};
+    struct uneven uneven = {.count = booking->analysis->steps.count + 1};
+    uneven.own_ps = calloc(uneven.count, sizeof *uneven.own_ps);
+    booking->ledger->uneven_ps = calloc(uneven.count, sizeof *uneven.own_ps);
+    int failed = !causes.of_wait || !uneven.own_ps || !booking->ledger->uneven_ps || ids_late_make(booking);
+    if (!failed) ids_parallel((booking->wait_count + WAITS_AT_A_TIME - 1) / WAITS_AT_A_TIME, find_causes, &causes);
+    int code = failed ? ids_no_memory(err) : book_waits(booking, causes.of_wait, &uneven, err);
     free(causes.of_wait);
-    return !code && booking->wait_count ? ids_booking_end_device(booking, err) : code;
+    free(uneven.own_ps);
+    return code;
 }
