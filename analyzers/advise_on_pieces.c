@@ -500,6 +500,17 @@ static const char *say_nearly_late(const struct ids_adviser *adviser, const char
                            ids_say_time(adviser, ids_adviser_per_step(adviser, nearly->alone_ps)));
 }
 
+/* Collectives that may wait all the time for somebody who was not read. */
+static int may_be_wait(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    return piece->account == IDS_COMM_TRANSFER && adviser->analysis->ledger.lacking != IDS_LACKS_NOBODY;
+}
+
+/* "; not whole: 'host002.xplane.pb': the file is empty": why somebody who takes part in collectives lacks. */
+static const char *say_lacking(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_value *why = ids_report_find_property(adviser->report, IDS_PEERS_NOT_READ);
+    return why && may_be_wait(adviser, piece) ? ids_report_text(adviser->report, "; %s", why->text) : "";
+}
+
 /* What of it is shown beside how much it is. */
 static const char *say_evidence(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *rank,
                                 int64_t waited_ps, const char *reason, const struct ids_nearly_late *nearly) {
@@ -507,7 +518,7 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
     int64_t others_ps = ids_adviser_per_step(adviser, piece->others_ps);
     const char *culprit = ids_adviser_text(adviser, most->culprit);
     return ids_report_text(
-        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
+        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
         ids_say_time(adviser, ids_adviser_per_step(adviser, piece->time_ps)), adviser->pieces.steps ? " a step" : "",
         ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps), ids_adviser_whole(adviser, "the step"),
         adviser->analysis->busy_count > 1
@@ -520,8 +531,8 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
                                say_straggler(adviser, piece, rank))
              : "",
         say_nearly_late(adviser, rank, nearly), say_more_work(adviser, piece), say_mean_wait(adviser, piece),
-        say_longest(adviser, piece), say_meanwhile(adviser, longest_of(piece)), say_sampled(adviser, most),
-        is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
+        say_lacking(adviser, piece), say_longest(adviser, piece), say_meanwhile(adviser, longest_of(piece)),
+        say_sampled(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
         piece->account == IDS_HOST_INPUT ? ids_input_in_words(adviser->report, culprit) : "",
         reason ? "; why again: " : "", reason ? reason : say_core_users(adviser, culprit));
 }
@@ -569,8 +580,10 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
                 : rank;
         where = where ? ids_report_text(adviser->report, "%s, %s", late, where) : late;
     }
+    int64_t time_ps = ids_adviser_per_step(adviser, piece->time_ps);
     struct ids_advice advice = {
-        .saves_ps = ids_adviser_per_step(adviser, piece->time_ps),
+        .saves_ps = may_be_wait(adviser, piece) ? -1 : time_ps, /* nobody knows how much of it an exchange is */
+        .takes_ps = may_be_wait(adviser, piece) ? time_ps : 0,
         .chance_ps = ids_adviser_chance(adviser, piece),
         .per_step = adviser->pieces.steps > 0,
         .account = ids_account_id(piece->account),

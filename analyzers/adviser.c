@@ -218,8 +218,7 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const st
     about.maker_has_gil = about.account == IDS_HOST_INPUT && entry && maker_has_gil(adviser, entry);
     about.has_python = adviser->has_python;
     about.devices = analysis->busy_count;
-    const struct ids_ranks ranks = ids_ranks_of(analysis->trace);
-    about.lacks_ranks = ranks.read < ranks.all;
+    about.lacking = (enum ids_lacking)analysis->ledger.lacking;
     about.mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0;
     about.a_step =
         entry && analysis->steps.count ? entry->intervals / (analysis->steps.count * analysis->busy_count) : 0;

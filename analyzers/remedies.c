@@ -175,7 +175,11 @@ static int is_one_device(const struct ids_circumstances *about) {
 }
 
 static int lacks_ranks(const struct ids_circumstances *about) {
-    return about->lacks_ranks;
+    return about->lacking == IDS_LACKS_RANKS;
+}
+
+static int lacks_somebody(const struct ids_circumstances *about) {
+    return about->lacking != IDS_LACKS_NOBODY;
 }
 
 static int is_mixed(const struct ids_circumstances *about) {
@@ -720,6 +724,10 @@ static const struct sentence {
     {IDS_COMM_TRANSFER, lacks_ranks,
      "Collectives run and nothing computes beside them (not all ranks of the job are read: who came last to them may "
      "be another, and part of it a wait for that one)",
+     RECORD_ALL_RANKS},
+    {IDS_COMM_TRANSFER, lacks_somebody,
+     "Collectives run and nothing computes beside them (not all who take part are read whole: the last to come may be "
+     "another, and part of it a wait for that one)",
      RECORD_ALL_RANKS},
     {IDS_COMM_TRANSFER, is_cpu, "Collectives run and nothing computes beside them",
      {"shard so that less is exchanged, and exchange fewer and larger arrays", NULL, NULL, NULL}},

@@ -172,6 +172,7 @@ struct ids_ledger {
     /* By step of the run (at 0 without steps, in the windows): the longest that one device waited for others that
      * computed for longer. NULL: nobody waited. */
     int64_t *uneven_ps;
+    uint8_t lacking;       /* enum ids_lacking: who takes part in collectives and was not read */
     struct ids_late *late; /* by active device; NULL where nobody waits */
     /* While devices are swept: which collectives of theirs are one. */
     struct ids_meetings meetings;

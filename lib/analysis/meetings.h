@@ -31,6 +31,8 @@ struct ids_meeting {
 struct ids_meetings {
     struct ids_meeting *at; /* by collective, then in time order */
     size_t count, room;
+    int is_apart;               /* devices on several clocks have collectives: they may take part in the same ones */
+    int lacks_members;          /* the groups of a collective name more devices than were recorded */
     struct ids_keymap of_event; /* address -> index of `at` + 1 */
 };
 
