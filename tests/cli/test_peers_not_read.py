@@ -61,7 +61,7 @@ with tempfile.TemporaryDirectory() as root:
         check(f'{how}: the advice says so', told and told['saves'] is None and 'not all who take part are read whole' in told['what'] and
               f'host{LATE:03}' in told['evidence'], told)
         utilization = run['metrics']['device.utilization']
-        check(f'{how}: busy is not well used', utilization['value'] > 0.8 and not utilization.get('grade'), utilization)
+        check(f'{how}: busy is not well used', utilization['value'] > 0.8 and not utilization.get('grade'), (utilization['value'], utilization.get('grade')))
 
 if failures:
     sys.exit('\n'.join(failures))
