@@ -552,7 +552,7 @@ static const char *say_behind(const struct ids_adviser *adviser, const struct id
         if (!share->behind || share->behind_ps < share->ps - share->ps / 4) return "";
         const struct ids_ledger_entry *wait = &ledger->entries[share->behind - 1];
         const char *call = ids_adviser_text(adviser, wait->culprit), *where = ids_adviser_text(adviser, wait->where);
-        if (!call || !where) return "";
+        if (!call) return "";
         return ids_report_text(adviser->report,
                                ". The device is idle meanwhile because %s has just waited for it: do before that call "
                                "what does not need its result, or wait once every n steps",
