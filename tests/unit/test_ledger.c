@@ -232,11 +232,11 @@ START_TEST(between_frames_python_runs) {
                             "\"$train.py:7 step\"\n" LATE),
                      "host.python load (train.py:5) [1000,1100)\nhost.python [1100,1800) inferred\n"
                      "host.python step (train.py:7) [1800,1990)\n" DONE);
-    /* of a short gap that is the price of the launch */
+    /* of a short gap that is the price of the launch; not a function that launches nothing */
     SHORT("0us 6us \"$train.py:5 load\"\n20us 4us \"$train.py:7 step\"\n");
     ck_assert_str_eq(ledger_of(0, 5000000, 25000000),
                      "host.dispatch load (train.py:5) [5,6)\nhost.dispatch cudaLaunchKernel [6,20)\n"
-                     "host.dispatch step (train.py:7) [20,24)\nhost.dispatch cudaLaunchKernel [24,25)");
+                     "host.python step (train.py:7) [20,24)\nhost.dispatch cudaLaunchKernel [24,25)");
     done();
 }
 END_TEST
