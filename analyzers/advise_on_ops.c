@@ -152,7 +152,7 @@ static int computes_mostly(const struct ids_adviser *adviser) {
 /* Who computes: one of several only where the others compute a quarter less, or they all do. */
 static const char *say_who(const struct ids_adviser *adviser) {
     uint32_t decider = (uint32_t)adviser->pieces.decider;
-    return ids_adviser_times_its_peers(adviser, decider) >= 1.25 ? ids_adviser_device(adviser, decider) : "The device";
+    return ids_adviser_times_its_peers(adviser, decider) >= 1.25 ? ids_adviser_late(adviser, decider) : "The device";
 }
 
 /* What surely saves more than compute may comes before it: more than a tenth of the step, or than all that it is away

@@ -6,8 +6,10 @@
 #include "analyzers/input_advice.h"
 #include "analyzers/joint_causes.h"
 #include "analyzers/library_part.h"
+#include "analyzers/nearly_late.h"
 #include "analyzers/runtime_calls.h"
 #include "lib/analysis/even_work.h"
+#include "lib/analysis/late.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 #include "lib/model/python_frame.h"
@@ -96,15 +98,20 @@ static int is_of_many(const struct ids_adviser *adviser, const struct ids_piece 
     return most_ps < all_ps - all_ps / 4;
 }
 
-/* "rank 1 (steady: it comes last in 8 of 8 steps)" */
+/* "it (steady: rank 1 comes last in 8 of 8 steps)" */
 static const char *say_straggler(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *name) {
+    static const char *const hows[] = {[IDS_LATE_ALONE] = "",
+                                       [IDS_LATE_ALIKE] = ", all its devices alike",
+                                       [IDS_LATE_IN_TURN] = ", its devices in turn"};
     const struct ids_balance *balance = &adviser->balance;
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
     if (balance->straggler == IDS_NONE || !balance->steps) return name;
-    uint32_t last = is_of_many(adviser, piece) ? balance->straggler : piece->device;
-    const char *where =
-        ids_report_text(adviser->report, "%s comes last in %zu of %zu steps", ids_adviser_device(adviser, last),
-                        balance->of_device[last].steps, balance->together);
-    if (is_of_many(adviser, piece))
+    int is_many = is_of_many(adviser, piece);
+    uint32_t last = is_many ? balance->straggler : ids_late_as(ledger, piece->device);
+    const char *where = ids_report_text(adviser->report, "%s comes last in %zu of %zu steps%s",
+                                        ids_adviser_late(adviser, last), balance->of_late[last].steps,
+                                        balance->together, is_many ? "" : hows[ids_late_how(ledger, last)]);
+    if (is_many)
         return ids_report_text(adviser->report, "another one from step to step (%s: %s)",
                                ids_balance_is_steady(balance) ? "most often" : "changing", where);
     int is_steady = last == balance->straggler && ids_balance_is_steady(balance);
@@ -112,18 +119,11 @@ static const char *say_straggler(const struct ids_adviser *adviser, const struct
                            where);
 }
 
-/* How long, at most, another device waits for the deciding one because of this. */
+/* How long, at most, another device waits for the deciding one, or for its host, because of this. */
 static int64_t waited_by_others(const struct ids_adviser *adviser, const struct ids_piece *piece) {
-    const struct ids_ledger *ledger = &adviser->analysis->ledger;
     int64_t most_ps = 0;
     for (size_t b = 0; b < adviser->analysis->busy_count; b++) {
-        int64_t own_ps = 0;
-        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
-            const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
-            if (entry->cause == IDS_NONE || entry->awaited != piece->device) continue;
-            enum ids_account account = piece->account == IDS_COMM_WAIT ? IDS_WORK_COMPUTE : piece->account;
-            if (ledger->entries[entry->cause].account == account) ids_sum(&own_ps, ledger->shares[s].ps);
-        }
+        int64_t own_ps = ids_waits_for_piece(adviser, piece, b);
         if (own_ps > most_ps) most_ps = own_ps;
     }
     return most_ps;
@@ -134,14 +134,23 @@ static const char *say_rank(const struct ids_adviser *adviser, const struct ids_
     int waits = piece->account == IDS_COMM_WAIT || waited_ps * 4 > ids_adviser_per_step(adviser, piece->time_ps) ||
                 piece->others_ps * 4 > piece->time_ps;
     if (!waits) return NULL;
-    return is_of_many(adviser, piece) ? "changing ranks" : ids_adviser_device(adviser, piece->device);
+    if (is_of_many(adviser, piece)) return "changing ranks";
+    return piece->account == IDS_COMM_WAIT ? ids_adviser_text(adviser, piece->most->culprit)
+                                           : ids_adviser_late(adviser, piece->device);
 }
 
 static const char *say_more_work(const struct ids_adviser *adviser, const struct ids_piece *piece) {
     if (!has_more_work(adviser, piece)) return "";
     return ids_report_text(adviser->report, "; %s computes %.1f × as long as the others do in the mean",
-                           ids_adviser_device(adviser, piece->device),
+                           ids_adviser_late(adviser, piece->device),
                            ids_adviser_times_its_peers(adviser, piece->device));
+}
+
+/* Less than the longest wait, which is all that could be won: to divide the same work evenly wins this. */
+static const char *say_mean_wait(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    if (piece->account != IDS_COMM_WAIT) return "";
+    return ids_report_text(adviser->report, "; a device waits %s in the mean",
+                           ids_say_time(adviser, ids_adviser_per_step(adviser, piece->mean_wait_ps)));
 }
 
 static const struct ids_ledger_entry *longest_of(const struct ids_piece *piece) {
@@ -482,14 +491,34 @@ static const char *say_gaps(const struct ids_adviser *adviser, const struct ids_
                : "";
 }
 
+/* "; host001 comes nearly as late: to mend host002 alone saves up to 200.0 us" */
+static const char *say_nearly_late(const struct ids_adviser *adviser, const char *late,
+                                   const struct ids_nearly_late *nearly) {
+    if (!nearly->names) return "";
+    return ids_report_text(adviser->report, "; %s %s nearly as late: to mend %s alone saves up to %s", nearly->names,
+                           nearly->hosts > 1 ? "come" : "comes", late,
+                           ids_say_time(adviser, ids_adviser_per_step(adviser, nearly->alone_ps)));
+}
+
+/* Collectives that may wait all the time for somebody who was not read. */
+static int may_be_wait(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    return piece->account == IDS_COMM_TRANSFER && adviser->analysis->ledger.lacking != IDS_LACKS_NOBODY;
+}
+
+/* "; not whole: 'host002.xplane.pb': the file is empty": why somebody who takes part in collectives lacks. */
+static const char *say_lacking(const struct ids_adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_value *why = ids_report_find_property(adviser->report, IDS_PEERS_NOT_READ);
+    return why && may_be_wait(adviser, piece) ? ids_report_text(adviser->report, "; %s", why->text) : "";
+}
+
 /* What of it is shown beside how much it is. */
 static const char *say_evidence(const struct ids_adviser *adviser, const struct ids_piece *piece, const char *rank,
-                                int64_t waited_ps, const char *reason) {
+                                int64_t waited_ps, const char *reason, const struct ids_nearly_late *nearly) {
     const struct ids_ledger_entry *most = piece->most;
     int64_t others_ps = ids_adviser_per_step(adviser, piece->others_ps);
     const char *culprit = ids_adviser_text(adviser, most->culprit);
     return ids_report_text(
-        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
+        adviser->report, "%s%s, %s of %s%s%s%s%s%s%s%s%s%s%s%s%s; %s%s%s%s%s%s%s",
         ids_say_time(adviser, ids_adviser_per_step(adviser, piece->time_ps)), adviser->pieces.steps ? " a step" : "",
         ids_say_share(adviser, piece->time_ps, adviser->pieces.time_ps), ids_adviser_whole(adviser, "the step"),
         adviser->analysis->busy_count > 1
@@ -501,7 +530,8 @@ static const char *say_evidence(const struct ids_adviser *adviser, const struct 
                                ids_say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                say_straggler(adviser, piece, rank))
              : "",
-        say_more_work(adviser, piece), say_longest(adviser, piece), say_meanwhile(adviser, longest_of(piece)),
+        say_nearly_late(adviser, rank, nearly), say_more_work(adviser, piece), say_mean_wait(adviser, piece),
+        say_lacking(adviser, piece), say_longest(adviser, piece), say_meanwhile(adviser, longest_of(piece)),
         say_sampled(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
         piece->account == IDS_HOST_INPUT ? ids_input_in_words(adviser->report, culprit) : "",
         reason ? "; why again: " : "", reason ? reason : say_core_users(adviser, culprit));
@@ -522,7 +552,7 @@ static const char *say_behind(const struct ids_adviser *adviser, const struct id
         if (!share->behind || share->behind_ps < share->ps - share->ps / 4) return "";
         const struct ids_ledger_entry *wait = &ledger->entries[share->behind - 1];
         const char *call = ids_adviser_text(adviser, wait->culprit), *where = ids_adviser_text(adviser, wait->where);
-        if (!call || !where) return "";
+        if (!call) return "";
         return ids_report_text(adviser->report,
                                ". The device is idle meanwhile because %s has just waited for it: do before that call "
                                "what does not need its result, or wait once every n steps",
@@ -541,10 +571,19 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
     int64_t waited_ps = ids_adviser_per_step(adviser, waited_by_others(adviser, piece));
     const char *rank = say_rank(adviser, piece, waited_ps);
     if (!words.problem) return;
-    if (rank && piece->account != IDS_COMM_WAIT)
-        where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
+    struct ids_nearly_late nearly = {0};
+    if (rank && !is_of_many(adviser, piece)) nearly = ids_nearly_late_as(adviser, piece);
+    if (rank && piece->account != IDS_COMM_WAIT) {
+        const char *late =
+            nearly.names && nearly.is_of_same
+                ? ids_report_text(adviser->report, "%s%s%s", rank, nearly.hosts > 1 ? ", " : " and ", nearly.names)
+                : rank;
+        where = where ? ids_report_text(adviser->report, "%s, %s", late, where) : late;
+    }
+    int64_t time_ps = ids_adviser_per_step(adviser, piece->time_ps);
     struct ids_advice advice = {
-        .saves_ps = ids_adviser_per_step(adviser, piece->time_ps),
+        .saves_ps = may_be_wait(adviser, piece) ? -1 : time_ps, /* nobody knows how much of it an exchange is */
+        .takes_ps = may_be_wait(adviser, piece) ? time_ps : 0,
         .chance_ps = ids_adviser_chance(adviser, piece),
         .per_step = adviser->pieces.steps > 0,
         .account = ids_account_id(piece->account),
@@ -553,7 +592,7 @@ static void advise(struct ids_adviser *adviser, const struct ids_piece *piece) {
         .what =
             ids_report_text(adviser->report, "%s%s - %s%s%s", words.problem, say_who(adviser, piece, where),
                             words.remedy, say_behind(adviser, piece), ids_many_collectives_in_words(adviser, piece)),
-        .evidence = say_evidence(adviser, piece, rank, waited_ps, reason),
+        .evidence = say_evidence(adviser, piece, rank, waited_ps, reason, &nearly),
         .explain = ids_account_id(fetches_mostly(adviser, piece) ? piece->parts[0].account : piece->account)};
     for (size_t p = 0; p < piece->part_count && piece->part_count > 1; p++)
         advice.parts[advice.part_count++] = (struct ids_advice_part){

@@ -1,6 +1,7 @@
 #include "analyzers/adviser.h"
 
 #include "lib/analysis/idle_names.h"
+#include "lib/analysis/late.h"
 #include "lib/base/saturate.h"
 #include "lib/model/programs.h"
 #include "lib/model/python_frame.h"
@@ -79,6 +80,14 @@ const char *ids_adviser_device(const struct ids_adviser *adviser, size_t busy) {
     return kept;
 }
 
+const char *ids_adviser_late(const struct ids_adviser *adviser, uint32_t busy) {
+    struct ids_arena names = {0};
+    const char *name = ids_late_name(adviser->analysis, busy, &names);
+    const char *kept = ids_report_text(adviser->report, "%s", name ? name : "");
+    ids_arena_done(&names);
+    return kept;
+}
+
 /* Events of threads and steps count as those of devices do: a program that compiles in each step has few on its
  * device. */
 uint64_t ids_adviser_events(const struct ids_trace *trace) {
@@ -90,17 +99,20 @@ uint64_t ids_adviser_events(const struct ids_trace *trace) {
 double ids_adviser_times_its_peers(const struct ids_adviser *adviser, uint32_t device) {
     const struct ids_analysis *analysis = adviser->analysis;
     const struct ids_ledger *ledger = &analysis->ledger;
+    uint32_t late = ids_late_as(ledger, device);
     int64_t own_ps = 0, all_ps = 0;
-    if (analysis->busy_count < 2) return 0;
-    for (size_t b = 0; b < analysis->busy_count; b++) {
+    size_t own = 0;
+    for (uint32_t b = 0; b < analysis->busy_count; b++) {
+        int is_own = ids_late_as(ledger, b) == late;
+        own += (size_t)is_own;
         for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
             if (ledger->entries[ledger->shares[s].entry].account != IDS_WORK_COMPUTE) continue;
             ids_sum(&all_ps, ledger->shares[s].ps);
-            if (b == device) ids_sum(&own_ps, ledger->shares[s].ps);
+            if (is_own) ids_sum(&own_ps, ledger->shares[s].ps);
         }
     }
     if (all_ps <= own_ps) return 0;
-    return (double)own_ps * (double)(analysis->busy_count - 1) / (double)(all_ps - own_ps);
+    return (double)own_ps / (double)own * (double)(analysis->busy_count - own) / (double)(all_ps - own_ps);
 }
 
 int ids_adviser_lacks_cores(const struct ids_adviser *adviser) {
@@ -206,8 +218,7 @@ struct ids_remedy ids_adviser_remedy(const struct ids_adviser *adviser, const st
     about.maker_has_gil = about.account == IDS_HOST_INPUT && entry && maker_has_gil(adviser, entry);
     about.has_python = adviser->has_python;
     about.devices = analysis->busy_count;
-    const struct ids_ranks ranks = ids_ranks_of(analysis->trace);
-    about.lacks_ranks = ranks.read < ranks.all;
+    about.lacking = (enum ids_lacking)analysis->ledger.lacking;
     about.mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0;
     about.a_step =
         entry && analysis->steps.count ? entry->intervals / (analysis->steps.count * analysis->busy_count) : 0;

@@ -56,8 +56,11 @@ int64_t ids_adviser_compute(const struct ids_adviser *adviser); /* a step, of th
 int64_t ids_adviser_per_step(const struct ids_adviser *adviser, int64_t time_ps);
 const char *ids_adviser_text(const struct ids_adviser *adviser, uint32_t text); /* of the ledger; NULL for 0 */
 const char *ids_adviser_device(const struct ids_adviser *adviser, size_t busy);
+/* Who comes late with it: the device, or its host. */
+const char *ids_adviser_late(const struct ids_adviser *adviser, uint32_t busy);
 uint64_t ids_adviser_events(const struct ids_trace *trace);
-/* How many times as long a device computes as its peers in the mean, in all that counts; 0: nobody knows. */
+/* How many times as long a device, or who comes late with it, computes as the others in the mean, in all that counts;
+ * 0: nobody knows. */
 double ids_adviser_times_its_peers(const struct ids_adviser *adviser, uint32_t device);
 /* The threads that are the devices of a CPU waited for a core in a fifth of the time or more. */
 int ids_adviser_lacks_cores(const struct ids_adviser *adviser);

@@ -3,6 +3,7 @@
 #define IDS_ANALYZERS_CIRCUMSTANCES_H
 
 #include "analyzers/framework.h"
+#include "lib/analysis/participants.h"
 #include "lib/model/account.h"
 #include "lib/model/trace.h"
 
@@ -18,10 +19,10 @@ struct ids_circumstances {
     int maker_has_gil;    /* of host.input: samples saw who makes batches with Python's lock, which others waited for */
     int has_python;       /* Python's functions were recorded */
     size_t devices;       /* that were recorded */
-    int lacks_ranks;      /* the job has more ranks than were read */
-    int64_t time_ps;      /* the account's, of the device that decides the step */
-    int64_t mean_ps;      /* of the intervals of that culprit; 0 unknown */
-    uint64_t a_step;      /* so many of them in a step of a device; 0 unknown */
+    enum ids_lacking lacking; /* who takes part in collectives and was not read */
+    int64_t time_ps;          /* the account's, of the device that decides the step */
+    int64_t mean_ps;          /* of the intervals of that culprit; 0 unknown */
+    uint64_t a_step;          /* so many of them in a step of a device; 0 unknown */
     int64_t gap_ps;       /* of device.queue: the mean of its intervals, where they are many, short and none stands out;
                            * else 0 */
     int64_t work_ps;      /* the same of what runs there: compute, collectives, copies */

@@ -2,12 +2,14 @@
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
 #include "lib/analysis/metric_sql.h"
+#include "lib/analysis/participants.h"
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "lib/model/classify.h"
 #include "lib/model/collective.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -369,6 +371,29 @@ static void put_wait(const struct ids_analysis *analysis, struct ids_report *rep
                         (unsigned long long)(all->count - all->met), (unsigned long long)all->count);
 }
 
+/* Why somebody who takes part was not read. */
+static const char *why_lacking(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_trace *trace = analysis->trace;
+    const struct ids_ranks ranks = ids_ranks_of(trace);
+    switch ((enum ids_lacking)analysis->ledger.lacking) {
+    case IDS_LACKS_NOBODY:
+        return NULL;
+    case IDS_LACKS_RANKS:
+        return ids_report_text(report, "%" PRId64 " of %" PRId64 " ranks were read", ranks.read, ranks.all);
+    case IDS_LACKS_CLOCK:
+        return "hosts that exchange have clocks that do not compare";
+    case IDS_LACKS_MEMBERS:
+        return "collectives name more devices than were recorded";
+    case IDS_LACKS_DATA:
+        break;
+    }
+    for (size_t i = 0; i < trace->diag_count; i++) {
+        if (trace->diags[i].severity == IDS_DAMAGE)
+            return ids_report_text(report, "not whole: %s", ids_diag_in_words(trace, &trace->diags[i], report));
+    }
+    return "the input ends early";
+}
+
 static int collectives_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     (void)err;
     struct gathering *gathering = analysis->sums;
@@ -396,6 +421,8 @@ static int collectives_run(struct ids_analysis *analysis, struct ids_report *rep
     }
     figures(report, NULL, &all);
     put_wait(analysis, report, &all);
+    const char *lacking = all.count ? why_lacking(analysis, report) : NULL;
+    if (lacking) ids_report_property(report, IDS_PEERS_NOT_READ, ids_text_value(lacking));
     say_rule(analysis, report, gathering);
     if (has_bandwidth(&all)) say_link(report);
     list(analysis, report, &gathering->groups);

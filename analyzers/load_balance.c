@@ -1,6 +1,7 @@
 /* load_balance.c - who works, who waits for whom, and whether it is always the same one (lib/analysis/balance.h). */
 #include "analyzers/rank_steps.h"
 #include "lib/analysis/balance.h"
+#include "lib/analysis/late.h"
 #include "lib/base/saturate.h"
 #include "lib/model/collective_runs.h"
 
@@ -25,10 +26,11 @@ static const struct ids_table_def load_balance = {
     "`wait_suffered` its own comm.wait, `wait_caused` what all others together waited in comm.wait for it, so that "
     "both have one sum where every straggler is known, and `transfer` is comm.transfer. `bytes` are the messages of "
     "its collectives in the window, no data where none has a size. `steps_last` counts the steps, of those in which 1 "
-    "% or more is waited, in which it was waited for the longest. The straggler changes where that is not the same "
-    "device in three of four of them; else it is steady, or comes late now and then, where it is last in fewer than "
-    "three of four of all steps that devices have in common. Property `straggler` says which, and names it: `rank 10` "
-    "only where the name of its file or host says so, else the host as in the table of hosts.",
+    "% or more is waited, in which it was waited for the longest. The straggler is a host where its devices "
+    "come late alike or in turn, and a device where its own host waits for it too. It changes where it is not the same "
+    "one in three of four of these steps; else it is steady, or comes late now and then, where it is last in fewer "
+    "than three of four of all steps that devices have in common. Property `straggler` says which, and names it: "
+    "`rank 10` only where the name of its file or host says so, else the host as in the table of hosts.",
     0,
 };
 
@@ -132,6 +134,29 @@ static void tell_waiting(const struct ids_analysis *analysis, const struct ids_b
                         ids_text_value(ids_report_text(report, "devices wait for %s", straggler->text)));
 }
 
+/* "; TPU:0 in 4, TPU:1 in 3, 2 more in 1", of a host that comes late; ", all its devices alike" where one of them is
+ * always the last. */
+static const char *say_devices(const struct ids_analysis *analysis, const struct ids_balance *balance,
+                               struct ids_report *report) {
+    enum { MOST = 4 };
+    const struct ids_ledger *ledger = &analysis->ledger;
+    enum ids_late_how how = ids_late_how(ledger, balance->straggler);
+    const char *said = "";
+    size_t count = 0, more = 0, more_steps = 0;
+    if (how == IDS_LATE_ALONE) return said;
+    for (uint32_t b = 0; b < analysis->busy_count; b++) {
+        size_t steps = balance->of_device[b].steps;
+        if (!steps || ids_late_as(ledger, b) != balance->straggler) continue;
+        if (count++ < MOST)
+            said = ids_report_text(report, "%s%s %s in %zu", said, count > 1 ? "," : ";",
+                                   analysis->busy[b].device->label, steps);
+        else
+            more++, more_steps += steps;
+    }
+    if (more) said = ids_report_text(report, "%s, %zu more in %zu", said, more, more_steps);
+    return count == 1 && how == IDS_LATE_ALIKE ? ", all its devices alike" : said;
+}
+
 static int load_balance_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct ids_balance balance;
     struct ids_arena names = {0};
@@ -146,13 +171,13 @@ static int load_balance_run(struct ids_analysis *analysis, struct ids_report *re
         qsort(places, analysis->busy_count, sizeof *places, most_caused_first);
         for (size_t b = 0; b < analysis->busy_count; b++)
             list_device(analysis, &balance, places[b].busy, report, table, &names);
-        const char *name = ids_rank_name(analysis->trace, analysis->busy[balance.straggler].device, &names);
-        size_t last_in = balance.of_device[balance.straggler].steps;
+        const char *name = ids_late_name(analysis, balance.straggler, &names);
         if (name && balance.steps)
             ids_report_property(
                 report, "straggler",
-                ids_text_value(ids_report_text(report, "%s (%s: last in %zu of %zu steps)", name,
-                                               ids_balance_manner(&balance), last_in, balance.together)));
+                ids_text_value(ids_report_text(report, "%s (%s: last in %zu of %zu steps%s)", name,
+                                               ids_balance_manner(&balance), balance.of_late[balance.straggler].steps,
+                                               balance.together, say_devices(analysis, &balance, report))));
         else if (name)
             ids_report_property(report, "straggler", ids_text_value(name));
         tell_waiting(analysis, &balance, report);

@@ -24,6 +24,7 @@ struct ids_piece {
     int64_t most_ps, time_ps;               /* on the deciding device */
     uint32_t device;                        /* whose doing it mostly is, index of analysis->busy */
     int64_t others_ps;                      /* of time_ps: what the deciding device waited for others who did this */
+    int64_t mean_wait_ps;                   /* of comm.wait: what a device waits in the mean of all */
     int64_t both_ways_ps; /* of copies to the device: while copies to the host run too, which this piece has with it; 0
                            * apart */
     struct ids_piece_part parts[IDS_PIECE_PARTS]; /* by account, the longest first */

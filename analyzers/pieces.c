@@ -158,8 +158,21 @@ static void count_entry(struct ids_piece *piece, const struct ids_ledger_entry *
     ids_sum(&piece->known_ps, ids_ledger_entry_time(entry));
 }
 
-/* Some devices compute longer than others, which wait for them. With equal work a step would be shorter by the mean
- * waiting time. This time is compute of the deciding device, or its own waiting, and no other piece contains either. */
+/* The longest that a device waits in a step for others that compute for longer: in the steps of the deciding one. */
+static int64_t uneven_of(const struct ids_analysis *analysis, size_t decider) {
+    const int64_t *uneven_ps = analysis->ledger.uneven_ps;
+    if (!analysis->steps.count) return uneven_ps[0];
+    const struct ids_device_steps *own = &analysis->steps.of_device[analysis->busy[decider].index];
+    int64_t sum_ps = 0;
+    for (size_t i = 0; i < own->count; i++) {
+        if (own->at[i].step != IDS_NONE) ids_sum(&sum_ps, uneven_ps[own->at[i].step]);
+    }
+    return sum_ps;
+}
+
+/* Some devices compute longer than others, which wait for them. Were all as fast as the first one, a step would be
+ * shorter by what that one waits; where the same work is only divided evenly, by the mean waiting time. This time is
+ * compute of the deciding device, or its own waiting, and no other piece contains either. */
 static int find_imbalance(const struct ids_analysis *analysis, size_t decider, struct ids_piece *ret_piece) {
     const struct ids_ledger *ledger = &analysis->ledger;
     struct ids_piece piece = {.account = IDS_COMM_WAIT};
@@ -171,7 +184,7 @@ static int find_imbalance(const struct ids_analysis *analysis, size_t decider, s
             if (b == decider && (is_work || entry->account == IDS_WORK_COMPUTE))
                 ids_sum(&room_ps, ledger->shares[s].ps);
             if (!is_work) continue;
-            ids_sum(&piece.time_ps, ledger->shares[s].ps);
+            ids_sum(&piece.mean_wait_ps, ledger->shares[s].ps);
             int64_t of_entry_ps = ids_ledger_entry_time(entry);
             if (of_entry_ps <= most_ps) continue;
             most_ps = of_entry_ps;
@@ -180,7 +193,8 @@ static int find_imbalance(const struct ids_analysis *analysis, size_t decider, s
         }
     }
     if (!piece.most) return 0;
-    piece.time_ps /= (int64_t)analysis->busy_count;
+    piece.mean_wait_ps /= (int64_t)analysis->busy_count;
+    piece.time_ps = uneven_of(analysis, decider);
     if (piece.time_ps > room_ps) piece.time_ps = room_ps;
     piece.culprits = 1;
     piece.most_ps = piece.time_ps;

@@ -175,7 +175,11 @@ static int is_one_device(const struct ids_circumstances *about) {
 }
 
 static int lacks_ranks(const struct ids_circumstances *about) {
-    return about->lacks_ranks;
+    return about->lacking == IDS_LACKS_RANKS;
+}
+
+static int lacks_somebody(const struct ids_circumstances *about) {
+    return about->lacking != IDS_LACKS_NOBODY;
 }
 
 static int is_mixed(const struct ids_circumstances *about) {
@@ -721,6 +725,10 @@ static const struct sentence {
      "Collectives run and nothing computes beside them (not all ranks of the job are read: who came last to them may "
      "be another, and part of it a wait for that one)",
      RECORD_ALL_RANKS},
+    {IDS_COMM_TRANSFER, lacks_somebody,
+     "Collectives run and nothing computes beside them (not all who take part are read whole: the last to come may be "
+     "another, and part of it a wait for that one)",
+     RECORD_ALL_RANKS},
     {IDS_COMM_TRANSFER, is_cpu, "Collectives run and nothing computes beside them",
      {"shard so that less is exchanged, and exchange fewer and larger arrays", NULL, NULL, NULL}},
     {IDS_COMM_TRANSFER, NULL, "Collectives run and nothing computes beside them",
@@ -736,9 +744,9 @@ static const struct sentence {
       "devices, threads and processes run at once, or give them more cores", NULL, NULL, NULL}},
     {IDS_COMM_WAIT, is_even, "Devices wait for one that takes longer for the same work",
      {"all of them run the same ops of the same shapes, equally often: dividing the work otherwise wins nothing; look "
-      "at what makes that device slower (its clock, heat, memory, links, another program on it)", NULL, NULL, NULL}},
+      "at what makes it slower (its clock, heat, memory, links, another program on it)", NULL, NULL, NULL}},
     {IDS_COMM_WAIT, NULL, "Devices wait for one that has more work than they",
-     {"divide the work evenly (shards, padding, stages, experts) and look at what that device alone does", NULL, NULL,
+     {"divide the work evenly (shards, padding, stages, experts) and look at what it alone does", NULL, NULL,
       NULL}},
     {IDS_COPY_H2D, goes_both_ways,
      "Copies run both ways, to the device and to the host, and nothing computes beside them",

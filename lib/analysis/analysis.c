@@ -2,6 +2,7 @@
 
 #include "lib/analysis/context.h"
 #include "lib/analysis/grades.h"
+#include "lib/analysis/participants.h"
 #include "lib/analysis/picture_making.h"
 
 #include <stdlib.h>
@@ -38,16 +39,6 @@ int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, 
     return ids_analyze_events(trace, params, report, NULL, err);
 }
 
-/* What a file of several has lost is said with the host whose it is; what names its file does so already. */
-static const char *text_of_diag(const struct ids_trace *trace, const struct ids_trace_diag *diag,
-                                struct ids_report *report) {
-    int is_told = trace->host_count < 2 || diag->host >= trace->host_count || diag->text[0] == '\'';
-    if (diag->severity != IDS_DAMAGE || is_told) return diag->text;
-    const char *text =
-        ids_report_text(report, "%s: %s", ids_trace_text(trace, trace->hosts[diag->host].name), diag->text);
-    return text ? text : diag->text;
-}
-
 int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
                        struct ids_findings *ret_findings, struct ids_error *err) {
     struct ids_analysis analysis = {.trace = trace, .params = *params};
@@ -76,7 +67,8 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
     report->complete = trace->complete;
     for (size_t i = 0; i < trace->diag_count && !code; i++) {
         const struct ids_trace_diag *diag = &trace->diags[i];
-        ids_report_diag(report, diag->severity, diag->id, text_of_diag(trace, diag, report), diag->offset, diag->count);
+        ids_report_diag(report, diag->severity, diag->id, ids_diag_in_words(trace, diag, report), diag->offset,
+                        diag->count);
     }
     struct ids_error ignored = IDS_ERROR_INIT;
     int ended = ids_findings_end(analysis.taking, !code, code ? &ignored : err);

@@ -170,9 +170,16 @@ static int await(struct ids_booking *booking, const struct ids_ledger_interval *
     const struct ids_meeting *meeting = ids_meeting_of_event(&booking->ledger->meetings, interval->event);
     struct ids_wait *wait = IDS_PUSH(booking->waits, booking->wait_count, booking->wait_room);
     if (!wait) return -1;
-    *wait = (struct ids_wait){interval->from_ps, interval->to_ps, booking->visited,
-                              booking->place,    booking->device, booking->busy_of[meeting->last_device],
-                              interval->step,    interval->state, interval->known};
+    *wait = (struct ids_wait){interval->from_ps,
+                              interval->to_ps,
+                              booking->visited,
+                              booking->place,
+                              meeting,
+                              booking->device,
+                              booking->busy_of[meeting->last_device],
+                              interval->step,
+                              interval->state,
+                              interval->known};
     return 0;
 }
 

@@ -39,6 +39,7 @@ struct ids_wait {
     int64_t from_ps, to_ps;
     size_t visited; /* the interval's number for the visitor */
     size_t place;   /* of its step in the device's steps */
+    const struct ids_meeting *meeting;
     uint32_t device, awaited, step;
     uint16_t state;
     uint8_t known;

@@ -1,6 +1,7 @@
 #include "lib/analysis/grades.h"
 
 #include "lib/analysis/analyzer.h"
+#include "lib/analysis/participants.h"
 #include "lib/analysis/unrecorded_work.h"
 
 #include <string.h>
@@ -127,6 +128,19 @@ static int is_known(const struct ids_grade_rule *rule, const struct ids_report *
     return strcmp(rule->metric, "device.utilization") != 0 || !ids_is_utilization_unknown(report);
 }
 
+/* A device that exchanges works, but one that waits does not: where it may wait for somebody who was not read, nobody
+ * knows whether it works well. As much of collectives counts as their own share warns of. */
+static int may_be_worse(const struct ids_grade_rules *rules, const struct ids_report *report,
+                        const struct ids_metric *metric) {
+    static const char share[] = "collectives.exposed_share";
+    if (strcmp(metric->id, "device.utilization") != 0 || metric->grade != IDS_GRADE_GOOD) return 0;
+    const struct ids_metric *exposed = ids_report_find(report, share, metric->device);
+    if (!exposed || exposed->value.missing || !ids_report_find_property(report, IDS_PEERS_NOT_READ)) return 0;
+    for (int r = 0; r < IDS_GRADE_RULES; r++)
+        if (!strcmp(rules->at[r].metric, share)) return exposed->value.d > ids_value_number(rules->at[r].warn);
+    return 0;
+}
+
 void ids_grade(const struct ids_grade_rules *rules, struct ids_report *report) {
     const int rules_to_go_by = is_graph_recording(report) ? 0 : IDS_GRADE_RULES;
     for (size_t i = 0; i < report->metric_count; i++) {
@@ -136,6 +150,10 @@ void ids_grade(const struct ids_grade_rules *rules, struct ids_report *report) {
         for (int r = 0; r < rules_to_go_by; r++) {
             if (!strcmp(rules->at[r].metric, metric->id) && is_known(&rules->at[r], report))
                 grade_by_rule(&rules->at[r], report, metric);
+        }
+        if (may_be_worse(rules, report, metric)) {
+            metric->grade = IDS_GRADE_NONE;
+            metric->threshold = (struct ids_threshold){0};
         }
     }
     for (size_t i = 0; i < report->metric_count; i++) {

@@ -25,8 +25,24 @@ struct ids_host_time {
     struct ids_idle_names names;
     struct ids_lead lead; /* of the program's thread of that device's host */
     struct ids_earlier_work earlier;
-    int is_lent; /* what others found is theirs */
+    uint8_t *uses_device; /* by name: of a function of the program, see find_users */
+    int is_lent;          /* what others found is theirs */
 };
+
+/* Which functions of the program launch anywhere in the recording, wait for a device or move data: by what their thread
+ * does while they are its innermost one. */
+static int find_users(struct ids_host_time *time) {
+    const struct ids_trace *trace = time->analysis->trace;
+    time->uses_device = calloc(trace->name_count + 1, 1);
+    if (!time->uses_device) return -1;
+    for (size_t d = 0; d < trace->doing_count; d++) {
+        const struct ids_doing *doing = &trace->doings[d];
+        int is_of_device = doing->account == IDS_HOST_DISPATCH || doing->account == IDS_HOST_SYNC ||
+                           doing->account == IDS_HOST_STAGING || doing->account == IDS_HOST_RUNTIME;
+        if (doing->caller != IDS_NONE && is_of_device) time->uses_device[doing->caller] = 1;
+    }
+    return 0;
+}
 
 int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
@@ -35,7 +51,7 @@ int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time 
     time->analysis = analysis;
     if (ids_idle_names_init(&time->names, trace) || ids_host_threads_find(&time->threads, trace) ||
         ids_usual_times_find(&time->usual, analysis) || ids_stagings_find(&time->stagings, trace) ||
-        ids_graph_work_find(&time->graphs, trace)) {
+        ids_graph_work_find(&time->graphs, trace) || find_users(time)) {
         ids_host_time_free(time);
         return ids_no_memory(err);
     }
@@ -50,6 +66,7 @@ int ids_host_time_lend(const struct ids_host_time *time, struct ids_host_time **
                                    .usual = time->usual,
                                    .stagings = time->stagings,
                                    .graphs = time->graphs,
+                                   .uses_device = time->uses_device,
                                    .is_lent = 1};
     ids_host_threads_lend(&time->threads, &lent->threads);
     if (ids_idle_names_lend(&time->names, &lent->names)) {
@@ -67,6 +84,7 @@ void ids_host_time_free(struct ids_host_time *time) {
         ids_usual_times_done(&time->usual);
         ids_stagings_done(&time->stagings);
         ids_graph_work_done(&time->graphs);
+        free(time->uses_device);
     }
     ids_idle_names_done(&time->names);
     ids_earlier_work_done(&time->earlier);
@@ -349,12 +367,13 @@ static int is_launching(const struct ids_doing *doing, int64_t length_ps) {
     return doing->account == IDS_HOST_PYTHON && doing->launches && length_ps <= LAUNCHING_MOST_PS;
 }
 
-/* A sample saw the program in a function that launches nothing, or inside a call that launches nothing and needs no
- * value of a device: that is no price of the next launch, however short the gap is. */
-static int is_elsewhere(const struct ids_trace *trace, const struct ids_doing *doing) {
+/* The program is in a function that launches nothing, or inside a call that launches nothing and needs no value of a
+ * device: that is no price of the next launch, however short the gap is. Samples show that of calls, too. */
+static int is_elsewhere(const struct ids_host_time *time, const struct ids_doing *doing) {
+    const struct ids_trace *trace = time->analysis->trace;
     if (doing->waits == IDS_WAITS_FOR_CORE) return 1;
-    if (doing->account != IDS_HOST_PYTHON || doing->caller == IDS_NONE || !trace->names[doing->caller].is_sampled)
-        return 0;
+    if (doing->account != IDS_HOST_PYTHON || doing->caller == IDS_NONE) return 0;
+    if (!trace->names[doing->caller].is_sampled) return !time->uses_device[doing->caller];
     if (is_sampled_wait(trace, doing)) return 0;
     if (!trace->names[doing->caller].launched) return 1;
     if (doing->called == IDS_NONE) return 0;
@@ -399,7 +418,7 @@ static int tell_doing(const struct division *division, const struct ids_timeline
                    : tell(division, ids_name_of_doing(number, IDS_AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
     }
     if (in_launch && account == IDS_HOST_SYNC) account = IDS_HOST_DISPATCH; /* a copy that will wait has yet to begin */
-    int is_small = division->is_short && !is_elsewhere(trace, doing);
+    int is_small = division->is_short && !is_elsewhere(division->time, doing);
     int is_price = account == IDS_HOST_DISPATCH || is_launching(doing, to_ps - from_ps) ||
                    (is_small && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
     if (account == IDS_HOST_SYNC) {

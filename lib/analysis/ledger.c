@@ -118,4 +118,6 @@ void ids_ledger_done(struct ids_ledger *ledger) {
     free(ledger->shares);
     free(ledger->first_share);
     free(ledger->awaited);
+    free(ledger->late);
+    free(ledger->uneven_ps);
 }

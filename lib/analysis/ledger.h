@@ -112,6 +112,13 @@ struct ids_ledger_visitor {
     void *context;
 };
 
+/* Whether a device comes late to collectives alone, or with all of its host: see late.h. */
+enum ids_late_how { IDS_LATE_ALONE, IDS_LATE_ALIKE, IDS_LATE_IN_TURN };
+struct ids_late {
+    uint32_t as; /* index of analysis->busy: the device of its host that was waited for longest; alone: itself */
+    uint8_t how; /* enum ids_late_how */
+};
+
 /* Times of one step on one device, or of a device's window, by account. */
 struct ids_account_times {
     int64_t ps[IDS_ACCOUNT_COUNT];
@@ -162,6 +169,11 @@ struct ids_ledger {
         int64_t ps;
     } * awaited;
     size_t awaited_count, awaited_room;
+    /* By step of the run (at 0 without steps, in the windows): the longest that one device waited for others that
+     * computed for longer. NULL: nobody waited. */
+    int64_t *uneven_ps;
+    uint8_t lacking;       /* enum ids_lacking: who takes part in collectives and was not read */
+    struct ids_late *late; /* by active device; NULL where nobody waits */
     /* While devices are swept: which collectives of theirs are one. */
     struct ids_meetings meetings;
 };

@@ -1,6 +1,7 @@
 /* ledger_making.c - one sweep over each device books its time. */
 #include "lib/analysis/booking.h"
 
+#include "lib/analysis/participants.h"
 #include "lib/base/parallel.h"
 
 #include <stdlib.h>
@@ -16,6 +17,14 @@ static int prepare_meetings(struct ids_booking *booking, struct ids_error *err) 
     if (!booking->past || !booking->busy_of) return ids_no_memory(err);
     for (size_t b = 0; b < analysis->busy_count; b++) booking->busy_of[analysis->busy[b].index] = (uint32_t)b;
     return 0;
+}
+
+static enum ids_lacking lacking_of(const struct ids_trace *trace, const struct ids_meetings *meetings) {
+    const struct ids_ranks ranks = ids_ranks_of(trace);
+    if (ranks.read < ranks.all) return IDS_LACKS_RANKS;
+    if (!trace->complete) return IDS_LACKS_DATA;
+    if (meetings->is_apart) return IDS_LACKS_CLOCK;
+    return meetings->lacks_members ? IDS_LACKS_MEMBERS : IDS_LACKS_NOBODY;
 }
 
 /* Who meets whom, and what host threads did: two that know nothing of each other. */
@@ -104,6 +113,7 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
                                   .counts_steps = analysis->steps.count > 0};
     if (make_room(analysis) || ids_intern_z(&ledger->texts, "") == IDS_NO_TEXT) return ids_no_memory(err);
     int code = prepare(&booking, err);
+    ledger->lacking = (uint8_t)lacking_of(analysis->trace, &ledger->meetings);
     if (!code) code = ids_booking_make_room(&booking, err);
     if (!code) code = ids_book_devices(&booking, swept, err);
     if (!code) code = ids_book_waits(&booking, err);

@@ -28,6 +28,8 @@ struct guests {
     struct collective *collectives; /* as they were met */
     size_t collective_count, collective_room;
     struct ids_keymap numbers; /* key -> index of collectives + 1 */
+    uint32_t clock;            /* of the first one */
+    int is_apart, lacks_members;
 };
 
 static int add_guest(struct guests *guests, uint64_t key, const struct ids_event *event) {
@@ -49,14 +51,16 @@ static int add_guest(struct guests *guests, uint64_t key, const struct ids_event
 /* Which devices run it together; the devices are numbered as they are ordered in the run, where the groups name as
  * many. `known`: of the device, by op. */
 static int group_of(const struct ids_trace *trace, const struct ids_event *event, uint64_t devices, uint64_t place,
-                    struct ids_keymap *known, uint64_t *ret_group) {
+                    struct ids_keymap *known, struct guests *guests, uint64_t *ret_group) {
     *ret_group = 0;
     if (event->op == IDS_NONE) return 0; /* Kineto's list of ranks is part of the name */
     uint64_t *group = ids_keymap_at(known, (uint64_t)event->op + 1);
     if (!group) return -1;
     if (!*group) {
         struct ids_text groups = ids_strings_text(&trace->strings, trace->ops[event->op].groups);
-        *group = (ids_replica_groups_members(groups) == devices ? ids_replica_group_of(groups, place) : 0) + 1;
+        uint64_t members = ids_replica_groups_members(groups);
+        guests->lacks_members |= members > devices;
+        *group = (members == devices ? ids_replica_group_of(groups, place) : 0) + 1;
     }
     *ret_group = *group - 1;
     return 0;
@@ -71,8 +75,11 @@ static int gather_device(const struct ids_trace *trace, const struct ids_device 
         struct ids_cursor cursor = ids_cursor_over(lists[l]);
         for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
             if (!ids_is_collective_run(trace, event)) continue;
-            uint64_t key = ids_key_of(ids_collective_key(trace, event), ids_clock_of_device(trace, device)), group;
-            failed = group_of(trace, event, devices, place, &known, &group);
+            uint32_t clock = ids_clock_of_device(trace, device);
+            uint64_t key = ids_key_of(ids_collective_key(trace, event), clock), group;
+            if (!guests->count) guests->clock = clock;
+            guests->is_apart |= clock != guests->clock;
+            failed = group_of(trace, event, devices, place, &known, guests, &group);
             if (!failed) failed = add_guest(guests, ids_key_of(key, group), event);
         }
     }
@@ -158,6 +165,9 @@ static int add_meeting(const struct ids_trace *trace, struct ids_meetings *meeti
         if (guest->end_ps < left_ps) left_ps = guest->end_ps;
     }
     meeting->all_ps = meeting->last_ps < left_ps ? meeting->last_ps : left_ps;
+    uint32_t host = trace->devices[meeting->last_device].host;
+    for (const struct guest *guest = first; guest < first + count; guest++)
+        meeting->of_last_host += trace->devices[guest->device].host == host;
     return 0;
 }
 
@@ -193,6 +203,8 @@ int ids_meetings_of(const struct ids_trace *trace, struct ids_meetings *ret_meet
         count = count_together(trace, &guests.at[i], guests.at + guests.count, seen);
         if (count > 1) failed = add_meeting(trace, ret_meetings, &guests.at[i], count);
     }
+    ret_meetings->is_apart = guests.is_apart;
+    ret_meetings->lacks_members = guests.lacks_members;
     free(guests.at);
     free(guests.collectives);
     ids_keymap_done(&guests.numbers);

@@ -20,21 +20,28 @@
 #include "lib/model/trace.h"
 
 struct ids_meeting {
-    uint32_t count;       /* of the devices that take part; 2 or more */
-    uint32_t last_device; /* which one came last: whose event begins last, the one that ends first of equal ones */
-    int64_t last_ps;      /* when that event begins */
-    int64_t all_ps;       /* when it came, but at most when the first left */
-    int64_t doubt_ps;     /* who was last is sure only where the others came earlier than this; -1 unknown */
+    uint32_t count;        /* of the devices that take part; 2 or more */
+    uint32_t of_last_host; /* of these: on the host of the one that came last, and that one itself */
+    uint32_t last_device;  /* which one came last: whose event begins last, the one that ends first of equal ones */
+    int64_t last_ps;       /* when that event begins */
+    int64_t all_ps;        /* when it came, but at most when the first left */
+    int64_t doubt_ps;      /* who was last is sure only where the others came earlier than this; -1 unknown */
 };
 
 struct ids_meetings {
     struct ids_meeting *at; /* by collective, then in time order */
     size_t count, room;
+    int is_apart;               /* devices on several clocks have collectives: they may take part in the same ones */
+    int lacks_members;          /* the groups of a collective name more devices than were recorded */
     struct ids_keymap of_event; /* address -> index of `at` + 1 */
 };
 
 int ids_meetings_of(const struct ids_trace *trace, struct ids_meetings *ret_meetings, struct ids_error *err);
 void ids_meetings_done(struct ids_meetings *meetings);
+
+static inline int ids_is_between_hosts(const struct ids_meeting *meeting) {
+    return meeting->of_last_host < meeting->count;
+}
 
 static inline const struct ids_meeting *ids_meeting_of_event(const struct ids_meetings *meetings,
                                                              const struct ids_event *event) {

@@ -64,3 +64,12 @@ struct ids_ranks ids_ranks_of(const struct ids_trace *trace) {
     }
     return ranks;
 }
+
+const char *ids_diag_in_words(const struct ids_trace *trace, const struct ids_trace_diag *diag,
+                              struct ids_report *report) {
+    int is_told = trace->host_count < 2 || diag->host >= trace->host_count || diag->text[0] == '\'';
+    if (diag->severity != IDS_DAMAGE || is_told) return diag->text;
+    const char *text =
+        ids_report_text(report, "%s: %s", ids_trace_text(trace, trace->hosts[diag->host].name), diag->text);
+    return text ? text : diag->text;
+}

@@ -172,8 +172,8 @@ static int entry_of_copy(struct ids_booking *booking, enum ids_account account, 
     return 0;
 }
 
-/* Until the last of those who take part has come, it is a wait. Where the others are not recorded, that all have
- * come is only assumed. */
+/* Until the last of those who take part has come, it is a wait. Where others are not recorded, that all have come is
+ * only assumed. */
 static int put_collective(struct ids_booking *booking, const struct ids_stretch *stretch, struct ids_error *err) {
     const struct ids_event *event = stretch->event;
     const struct ids_meeting *meeting = booking->past ? ids_meeting_of_event(&booking->ledger->meetings, event) : NULL;
@@ -195,7 +195,7 @@ static int put_collective(struct ids_booking *booking, const struct ids_stretch 
         interval.to_ps = stretch->to_ps;
     }
     interval.account = IDS_COMM_TRANSFER;
-    interval.known = meeting ? IDS_RECORDED : IDS_INFERRED;
+    interval.known = meeting && booking->analysis->ledger.lacking == IDS_LACKS_NOBODY ? IDS_RECORDED : IDS_INFERRED;
     if (entry_of_work(booking, IDS_COMM_TRANSFER, event, &interval.entry)) return ids_no_memory(err);
     return ids_book(booking, &interval, err);
 }

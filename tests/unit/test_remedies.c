@@ -304,7 +304,11 @@ static const struct {
     /* one rank does not show who came late; a CPU has no latency-hiding scheduler */
     {{IDS_COMM_TRANSFER, IDS_PYTORCH, CUDA_DEVICE, .devices = 1}, "nobody can tell"},
     {{IDS_COMM_TRANSFER, IDS_PYTORCH, CUDA_DEVICE, .devices = 2}, "!nobody can tell"},
-    {{IDS_COMM_TRANSFER, IDS_PYTORCH, CUDA_DEVICE, .devices = 2, .lacks_ranks = 1}, "not all ranks of the job"},
+    {{IDS_COMM_TRANSFER, IDS_PYTORCH, CUDA_DEVICE, .devices = 2, .lacking = IDS_LACKS_RANKS},
+     "not all ranks of the job"},
+    {{IDS_COMM_TRANSFER, IDS_JAX, CUDA_DEVICE, .devices = 2, .lacking = IDS_LACKS_DATA},
+     "not all who take part are read whole"},
+    {{IDS_COMM_TRANSFER, IDS_JAX, CUDA_DEVICE, .devices = 2}, "!not all who take part are read whole"},
     {{IDS_COMM_TRANSFER, IDS_PYTORCH, CUDA_DEVICE, .devices = 2}, "!not all ranks of the job"},
     {{IDS_COMM_TRANSFER, IDS_JAX, CUDA_DEVICE, .devices = 2}, "latency-hiding"},
     {{IDS_COMM_TRANSFER, IDS_JAX, CPU_DEVICE, .devices = 2}, "!latency-hiding"},
