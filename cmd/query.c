@@ -80,8 +80,8 @@ static void say_incomplete(const struct ids_opened_events *events, struct ids_qu
         ids_engine_note(events->engine, "'%.*s' is incomplete: %.*s", (int)name.length, name.bytes, (int)why.length,
                         why.bytes);
     else
-        ids_engine_note(events->engine, "%lld runs are incomplete: '%.*s': %.*s (the others: SELECT * FROM diag)", count,
-                        (int)name.length, name.bytes, (int)why.length, why.bytes);
+        ids_engine_note(events->engine, "%lld runs are incomplete: '%.*s': %.*s (the others: SELECT * FROM diag)",
+                        count, (int)name.length, name.bytes, (int)why.length, why.bytes);
 }
 
 static int ask(const struct query_options *options, struct ids_opened_events *events, const char *sql,

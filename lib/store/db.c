@@ -6,6 +6,7 @@
 #include "lib/store/sealed_vfs.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +28,10 @@ static struct {
     int uncounted; /* SQLite does not count its memory: there is no limit */
 } limit;
 
-/* Of the database that the thread opened last. */
-static _Thread_local struct {
-    int64_t deadline_ps;
-    int late;
+/* Of the database that was opened last; who asks it may be another thread than who opened it. */
+static struct {
+    _Atomic int64_t deadline_ps;
+    atomic_int late;
 } running;
 
 void ids_db_limit_set(int64_t timeout_ps, int64_t memory_bytes) {
@@ -46,8 +47,9 @@ static int64_t cpu_ps(void) {
 
 static int is_late(void *unused) {
     (void)unused;
-    running.late = cpu_ps() > running.deadline_ps;
-    return running.late;
+    int is_over = cpu_ps() > running.deadline_ps;
+    running.late = is_over;
+    return is_over;
 }
 
 void ids_db_begin_time(void) {
