@@ -24,7 +24,7 @@ void ids_memory_give_back(void) {
 }
 
 void ids_memory_give_back_large(void) {
-    enum { LARGE_BYTES = 4 << 20, KEPT_BYTES = 32 << 20 };
+    enum { LARGE_BYTES = 4 << 20, KEPT_BYTES = 4 << 20 };
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES); /* a host is made in what the one before was */
