@@ -13,6 +13,8 @@
  * told is placed worse than that, and the range of all that are told shall hold 95 %. */
 #define PLACE_RATIO 9.0
 #define MIGHT_BE 0.05
+/* Deviations from night to night, of a rise that no wandering takes: neighbours with r = 0.9 have three times that. */
+#define RISEN 8
 #define ROUNDING 1e-9
 enum {
     AROUND = 2 * IDS_LEVEL_LEAST - 1,
@@ -26,6 +28,7 @@ enum { AUTOCORRELATION_LEAST = 10, DRIFT_LEAST = 4 * IDS_LEVEL_LEAST };
  * grows with the time, so that levels have one deviation in logarithms, which are taken where all values have one. */
 struct line {
     double *value, *at, *sum, *square; /* as given; as looked at, and sums of what is before a place */
+    double *room;                      /* to sort in */
     size_t *place;
     size_t count;
     int is_log;
@@ -340,6 +343,26 @@ static int drifts(const struct line *line, const size_t *found, size_t count, st
     return 1;
 }
 
+/* What grows from some night in the middle on is neither levels nor straight: that the nights of its last part are high
+ * looks like neighbours that are alike. But what wanders so goes no further than some times the way from night to
+ * night. */
+static int has_risen(const struct line *line, struct ids_changes *changes) {
+    const size_t n = line->count, part = n / 4, ends = IDS_LEVEL_LEAST;
+    if (n < DRIFT_LEAST) return 0;
+    double deviation = deviation_of(line->at, 0, n, line->room), span = (double)(line->place[n - 1] - line->place[0]);
+    double rise = mean(line, n - part, n) - mean(line, 0, part);
+    if (!(fabs(rise) > RISEN * deviation)) return 0;
+    changes->drifts = 1;
+    changes->from = mean_value(line, 0, ends);
+    changes->to = mean_value(line, n - ends, n);
+    changes->slope = (changes->to - changes->from) / span;
+    double of_value = line->is_log ? deviation * fmax(changes->from, changes->to) : deviation;
+    double most = ids_student_quantile(1 - line->alarms / 2, (double)n - 2) * of_value * sqrt(2 / (double)ends) / span;
+    changes->slope_low = changes->slope - most;
+    changes->slope_high = changes->slope + most;
+    return 1;
+}
+
 /* ---- */
 
 /* How far a value at a place is from what the last level, or the drift, lets expect. */
@@ -415,7 +438,8 @@ static int alloc(struct line *line, size_t count) {
     line->sum = calloc(count + 1, sizeof *line->sum);
     line->square = calloc(count + 1, sizeof *line->square);
     line->place = calloc(count + 1, sizeof *line->place);
-    return line->value && line->at && line->sum && line->square && line->place ? 0 : -1;
+    line->room = calloc(count + 1, sizeof *line->room);
+    return line->room && line->value && line->at && line->sum && line->square && line->place ? 0 : -1;
 }
 
 static void find(struct line *line, struct ids_changes *changes) {
@@ -426,7 +450,7 @@ static void find(struct line *line, struct ids_changes *changes) {
     count = keep_sure(line, found, count);
     settle(line, found, count);
     count = keep_sure(line, found, count);
-    if (drifts(line, found, count, changes)) return;
+    if (drifts(line, found, count, changes) || (!count && has_risen(line, changes))) return;
     for (size_t i = 0; i < count && i < IDS_CHANGES_MOST; i++)
         describe(line, found, count, i, &changes->at[changes->count++]);
 }
@@ -448,6 +472,7 @@ int ids_changes_of(const double *values, size_t count, double false_alarms, stru
     free(line.sum);
     free(line.square);
     free(line.place);
+    free(line.room);
     free(own);
     return failed;
 }

@@ -8,7 +8,8 @@
  * changes are found by halving: the surest place within intervals of all lengths (Kovács, Li, Bühlmann and Munk's
  * seeded intervals), then both sides again. A level has at least three runs: one night or two that are far from most of
  * the five around them are out of line. A slope that fits better than levels (Schwarz's criterion) is a drift, and no
- * change. It is a formula: the same input gives the same bytes.
+ * change; so is, where no level is found, whatever ends further from its begin than values wander from night to night.
+ * It is a formula: the same input gives the same bytes.
  */
 #ifndef IDS_LIB_COMPARE_CHANGE_POINTS_H
 #define IDS_LIB_COMPARE_CHANGE_POINTS_H

@@ -149,6 +149,43 @@ START_TEST(a_level_of_few_nights) {
 }
 END_TEST
 
+/* What is even for half of the nights and grows then, and the other way round, is a drift of its size; what wanders
+ * from night to night as far as neighbours that are alike do mostly is none. */
+START_TEST(a_rise_from_the_middle_is_a_drift) {
+    static const double growths[] = {0.01, 0.025, 0.1, -0.02};
+    uint64_t state = 19;
+    for (size_t g = 0; g < sizeof growths / sizeof *growths; g++) {
+        for (int is_first = 0; is_first < 2; is_first++) {
+            double values[40];
+            for (int i = 0; i < 40; i++) {
+                int nights = is_first ? (i < 20 ? i : 20) : (i < 20 ? 0 : i - 19);
+                values[i] = 100 * (1 + growths[g] * nights) * (1 + 0.01 * noise(&state));
+            }
+            struct ids_changes changes;
+            ck_assert_int_eq(ids_changes_of(values, 40, 0.01 / 40, &changes, NULL), 0);
+            double whole = 100 * growths[g] * 20;
+            ck_assert_msg(changes.drifts || changes.count, "nothing is said of %g a night", growths[g]);
+            if (!changes.drifts) continue;
+            ck_assert_double_ge((changes.to - changes.from) / whole, 0.7);
+            ck_assert_double_le((changes.to - changes.from) / whole, 1.3);
+            ck_assert_double_gt(changes.slope_low * changes.slope_high, 0);
+        }
+    }
+    int drifts = 0;
+    for (int t = 0; t < 400; t++) {
+        double values[40], before = 0;
+        for (int i = 0; i < 40; i++) {
+            before = 0.8 * before + 0.6 * noise(&state);
+            values[i] = 100 * (1 + 0.01 * before);
+        }
+        struct ids_changes changes;
+        ck_assert_int_eq(ids_changes_of(values, 40, 0.01 / 40, &changes, NULL), 0);
+        drifts += changes.drifts;
+    }
+    ck_assert_int_le(drifts, 12);
+}
+END_TEST
+
 /* The noise of a time grows with it: a large step has another deviation on each side, and one place all the same. */
 START_TEST(large_steps) {
     static const double times[] = {1.5, 2, 4, 10, 30, 1 / 1.5, 1 / 2.0, 1 / 4.0, 1 / 10.0, 1 / 30.0};
@@ -269,5 +306,6 @@ START_TEST(quiet_last_nights) {
 END_TEST
 
 IDS_RUN_SUITE("change_points", exact_levels, equal_numbers_have_no_change, a_step_in_noise, chance_is_no_change,
-              one_bad_night_is_no_level, the_last_nights, a_slope_is_a_drift, a_level_of_few_nights, large_steps,
-              a_share_of_other_noise, three_nights_are_a_level, the_range_of_a_place, now_and_then, quiet_last_nights)
+              one_bad_night_is_no_level, the_last_nights, a_slope_is_a_drift, a_rise_from_the_middle_is_a_drift,
+              a_level_of_few_nights, large_steps, a_share_of_other_noise, three_nights_are_a_level,
+              the_range_of_a_place, now_and_then, quiet_last_nights)
