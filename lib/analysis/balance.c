@@ -44,7 +44,7 @@ static int look_at_steps(const struct ids_analysis *analysis, struct ids_balance
     for (size_t i = 0; i < analysis->steps.count; i++) balance->together += analysis->steps.at[i].devices > 1;
     if (!analysis->steps.count || !count) return 0;
     struct ids_awaited *ordered = malloc(count * sizeof *ordered);
-    int64_t *late_ps = calloc(analysis->busy_count + 1, sizeof *late_ps);
+    int64_t *late_ps = calloc(analysis->trace->device_count + 1, sizeof *late_ps); /* also those not chosen */
     if (!ordered || !late_ps) {
         free(ordered);
         free(late_ps);
