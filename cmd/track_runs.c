@@ -214,7 +214,7 @@ int ids_track_add_runs(struct ids_series *series, const struct ids_open_side *ru
     *ret_added = (struct ids_track_added){0};
     for (size_t i = 0; i < file.count && !code; i++) {
         code = check_label(file.at[i], err);
-        if (code) ids_error_at(err, labels->file);
+        if (code) ids_error_at(err, "%s", labels->file);
     }
     if (!code && labels->date && runs->count > 1)
         code = ids_fail(err, IDS_USAGE, "--date is of one run, and there are %zu", runs->count);
